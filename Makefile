@@ -1,0 +1,41 @@
+# Every command sets up what it needs: a virtual environment in .venv, with pinned versions.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: setup test check demo faults format clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Weft needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+		|| { echo "Python's venv module is missing; on Debian: apt-get install python3-venv"; exit 1; }
+	@echo "Installing Weft and its tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+test: setup
+	$(BIN)/python -m pytest -m 'not long'
+
+check: setup
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+demo: setup
+	$(BIN)/weft demo
+
+# Long fault mode; `make faults SEED=7` repeats a run.
+faults: setup
+	WEFT_TEST_SEED=$(SEED) $(BIN)/python -m pytest -m long
+
+clean:
+	rm -rf $(VENV) .weft build

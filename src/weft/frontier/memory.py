@@ -1,0 +1,330 @@
+"""The frontier in plain Python: the executable specification that other backends must match.
+
+It is written to be read, not to be fast, and forgets everything with its process.
+"""
+
+import random
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+from weft.clock import Clock, SystemClock
+from weft.config import FrontierConfig
+from weft.frontier import policy
+from weft.frontier.policy import HostRecord
+from weft.records import (
+    AddStatus,
+    Claim,
+    Claims,
+    Ending,
+    Explanation,
+    Fetch,
+    HostState,
+    Order,
+    Outcome,
+    PackedRequest,
+    PageKind,
+    Stats,
+)
+
+
+class Seen(NamedTuple):
+    kind: PageKind
+    at_ms: int
+    found_on: int
+
+
+class MemoryFrontier:
+    def __init__(
+        self,
+        config: FrontierConfig | None = None,
+        clock: Clock | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self._config = config or FrontierConfig()
+        self._clock = clock or SystemClock()
+        self._rng = rng or random.Random()
+        self._last_token = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        self._stats = Stats()
+        self._hosts: dict[str, HostRecord] = {}
+        # (host, kind) → priority → requests, the head on the left
+        self._queues: dict[tuple[str, PageKind], dict[int, deque[PackedRequest]]] = defaultdict(
+            lambda: defaultdict(deque)
+        )
+        self._seen: dict[int, Seen] = {}
+        self._claims: dict[int, Claim] = {}
+        self._bad: dict[int, int] = {}
+        self._dropped: dict[int, tuple[str, int, str]] = {}
+        self._fetches: dict[int, tuple[str, list[Fetch]]] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        pass
+
+    async def add(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
+        now_ms = self._clock.now_ms()
+        return [self._add(request, now_ms) for request in requests]
+
+    def _add(self, request: PackedRequest, now_ms: int) -> AddStatus:
+        fingerprint = request.fingerprint
+        if request.dropped_by:
+            return self._drop(request, now_ms)
+        if fingerprint in self._seen and not request.is_forced:
+            bad_until_ms = self._bad.get(fingerprint)
+            if bad_until_ms is None:
+                self._stats.known += 1
+                return AddStatus.KNOWN
+            if bad_until_ms > now_ms:
+                self._stats.skipped_bad += 1
+                return AddStatus.BAD
+        self._bad.pop(fingerprint, None)
+        self._seen.setdefault(fingerprint, Seen(request.kind, now_ms, request.found_on))
+        self._push(request)
+        self._reposition(request.host, now_ms)
+        self._stats.added += 1
+        return AddStatus.QUEUED
+
+    def _drop(self, request: PackedRequest, now_ms: int) -> AddStatus:
+        if request.fingerprint in self._seen:
+            self._stats.known += 1
+            return AddStatus.KNOWN
+        if request.fingerprint not in self._dropped:
+            self._stats.dropped += 1
+            self._dropped[request.fingerprint] = (request.dropped_by, now_ms, request.url)
+        return AddStatus.DROPPED
+
+    async def claim(self, owner: str, limit: int) -> Claims:
+        now_ms = self._clock.now_ms()
+        waiting = sorted((r.ready_at_ms, h) for h, r in self._hosts.items() if r.ready_at_ms)
+        hosts = [host for at_ms, host in waiting if at_ms <= now_ms][:limit]
+        claims: list[Claim] = []
+        for quota in (policy.share(limit, len(hosts)), limit):
+            for host in hosts:
+                count = min(quota, limit - len(claims))
+                claims += self._claim_from(host, count, owner, now_ms)
+        for host in hosts:
+            self._hosts[host].ready_at_ms = 0  # to the end of the line
+            self._reposition(host, now_ms)
+        line = [record.ready_at_ms for record in self._hosts.values() if record.ready_at_ms]
+        return Claims(claims, next_at_ms=min(line, default=None))
+
+    def _claim_from(self, host: str, count: int, owner: str, now_ms: int) -> list[Claim]:
+        record = self._hosts[host]
+        self._set_held(record, False)
+        count = min(count, policy.allowance(record, host, self._config, now_ms))
+        taken = [self._take(host) for _ in range(count)]
+        policy.note_claimed(record, host, count, self._config, now_ms)
+        self._stats.claimed += count
+        until_ms = now_ms + self._config.claim_ms
+        delay_ms = policy.delay_ms(record, host, self._config)
+        claims = []
+        for request in taken:
+            self._last_token += 1
+            claims.append(Claim(self._last_token, request, owner, until_ms, delay_ms))
+            self._claims[self._last_token] = claims[-1]
+        return claims
+
+    async def renew(self, tokens: Sequence[int]) -> list[bool]:
+        until_ms = self._clock.now_ms() + self._config.claim_ms
+        return [self._renew(token, until_ms) for token in tokens]
+
+    def _renew(self, token: int, until_ms: int) -> bool:
+        claim = self._claims.get(token)
+        if claim is None:
+            self._stats.stale += 1
+            return False
+        self._claims[token] = Claim(token, claim.request, claim.owner, until_ms, claim.delay_ms)
+        return True
+
+    async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
+        now_ms = self._clock.now_ms()
+        return [self._finish(outcome, now_ms) for outcome in outcomes]
+
+    def _finish(self, outcome: Outcome, now_ms: int) -> bool:
+        claim = self._end_claim(outcome.token)
+        if claim is None:
+            return False
+        request = claim.request
+        _, fetches = self._fetches.setdefault(request.fingerprint, (request.url, []))
+        fetches.append(Fetch(now_ms, outcome.ending, outcome.status, outcome.note))
+        del fetches[: -policy.MAX_FETCHES]
+        policy.count_ending(self._stats, outcome.ending)
+        record = self._hosts[request.host]
+        policy.note_outcome(record, outcome, self._config, now_ms)
+        if outcome.is_host_bad:
+            self._set_held(record, True)
+            self._push_back(request)
+        elif outcome.ending is Ending.FAILED:
+            self._bad[request.fingerprint] = now_ms + self._config.bad_url_ms
+        self._reposition(request.host, now_ms)
+        return True
+
+    async def release(self, tokens: Sequence[int]) -> list[bool]:
+        known = {token for token in tokens if token in self._claims}
+        self._stats.stale += len(tokens) - len(known)
+        self._stats.released += len(known)
+        self._give_back(known)
+        return [token in known for token in tokens]
+
+    async def reclaim(self) -> int:
+        now_ms = self._clock.now_ms()
+        return self._reclaim({c.token for c in self._claims.values() if c.until_ms <= now_ms})
+
+    def reclaim_all(self) -> int:
+        """What a store of one process does when it is opened: the former owner is dead."""
+        return self._reclaim(set(self._claims))
+
+    def _reclaim(self, tokens: set[int]) -> int:
+        self._stats.reclaimed += len(tokens)
+        self._give_back(tokens)
+        return len(tokens)
+
+    def _give_back(self, tokens: set[int]) -> None:
+        # The last claimed first, so that the first claimed ends up at the head.
+        for token in sorted(tokens, reverse=True):
+            claim = self._end_claim(token)
+            assert claim is not None
+            self._push_back(claim.request)
+            self._reposition(claim.request.host, self._clock.now_ms())
+
+    def _end_claim(self, token: int) -> Claim | None:
+        claim = self._claims.pop(token, None)
+        if claim is None:
+            self._stats.stale += 1
+            return None
+        self._hosts[claim.request.host].claimed -= 1
+        self._stats.claimed -= 1
+        return claim
+
+    async def stats(self) -> Stats:
+        return Stats(**{name: getattr(self._stats, name) for name in Stats.__struct_fields__})
+
+    async def hosts(self, limit: int) -> list[HostState]:
+        busy = [host for host, record in self._hosts.items() if record.queued or record.claimed]
+        busy.sort(key=lambda host: (-self._hosts[host].queued, host))
+        return [self._host_state(host) for host in busy[:limit]]
+
+    def _host_state(self, host: str) -> HostState:
+        return policy.host_state(self._hosts[host], host, self._config)
+
+    async def explain(self, fingerprints: Sequence[int]) -> list[Explanation]:
+        return [self._explain(fingerprint) for fingerprint in fingerprints]
+
+    def _explain(self, fingerprint: int) -> Explanation:
+        seen = self._seen.get(fingerprint)
+        url, fetches = self._fetches.get(fingerprint, ("", []))
+        rule, dropped_at_ms, dropped_url = self._dropped.get(fingerprint, ("", 0, ""))
+        claim = next(
+            (c for c in self._claims.values() if c.request.fingerprint == fingerprint), None
+        )
+        queued = self._find_queued(fingerprint)
+        request = claim.request if claim else queued
+        url = request.url if request else url or dropped_url
+        host = request.host if request else ""
+        return Explanation(
+            fingerprint=fingerprint,
+            url=url,
+            kind=seen.kind if seen else None,
+            seen_at_ms=seen.at_ms if seen else None,
+            found_on=seen.found_on if seen else 0,
+            found_on_url=self._url_of(seen.found_on) if seen else "",
+            queued_kind=queued.kind if queued else None,
+            claim=claim,
+            host=self._host_state(host) if request else None,
+            dropped_by="" if seen else rule,
+            dropped_at_ms=0 if seen else dropped_at_ms,
+            bad_until_ms=self._bad.get(fingerprint, 0),
+            fetches=tuple(fetches),
+        )
+
+    def _find_queued(self, fingerprint: int) -> PackedRequest | None:
+        queued = (r for queue in self._queues.values() for level in queue.values() for r in level)
+        return next((r for r in queued if r.fingerprint == fingerprint), None)
+
+    def _url_of(self, fingerprint: int) -> str:
+        if fingerprint in self._fetches:
+            return self._fetches[fingerprint][0]
+        claims = (c.request for c in self._claims.values())
+        return next((r.url for r in claims if r.fingerprint == fingerprint), "")
+
+    async def clear(self, kind: PageKind | None = None) -> None:
+        if kind is None:
+            self._forget()
+            return
+        for host in self._hosts:
+            while self._queues[host, kind]:
+                self._take_from(host, kind)
+            self._reposition(host, self._clock.now_ms())
+        claimed = {claim.request.fingerprint for claim in self._claims.values()}
+        gone = [f for f, seen in self._seen.items() if seen.kind is kind and f not in claimed]
+        for fingerprint in gone:
+            del self._seen[fingerprint]
+            self._bad.pop(fingerprint, None)
+
+    # Queues
+
+    def _push(self, request: PackedRequest) -> None:
+        self._level_of(request).append(request)
+        self._count_queued(request, 1)
+
+    def _push_back(self, request: PackedRequest) -> None:
+        level = self._level_of(request)
+        if self._config.order is Order.DFS:
+            level.append(request)
+        else:
+            level.appendleft(request)
+        self._count_queued(request, 1)
+
+    def _level_of(self, request: PackedRequest) -> deque[PackedRequest]:
+        priority = request.priority if self._config.order is Order.PRIORITY else 0
+        return self._queues[request.host, request.kind][priority]
+
+    def _take(self, host: str) -> PackedRequest:
+        kind = PageKind.DATA if self._hosts[host].queued_data else PageKind.NAV
+        return self._take_from(host, kind)
+
+    def _take_from(self, host: str, kind: PageKind) -> PackedRequest:
+        queue = self._queues[host, kind]
+        priority = max(queue)
+        level = queue[priority]
+        request = self._take_by_order(level)
+        if not level:
+            del queue[priority]
+        self._count_queued(request, -1)
+        return request
+
+    def _take_by_order(self, level: deque[PackedRequest]) -> PackedRequest:
+        if self._config.order is Order.DFS:
+            return level.pop()
+        if self._config.order is Order.RANDOM:
+            i = self._rng.randrange(len(level))
+            level[0], level[i] = level[i], level[0]
+        return level.popleft()
+
+    # Counting
+
+    def _count_queued(self, request: PackedRequest, change: int) -> None:
+        record = self._hosts.setdefault(request.host, HostRecord())
+        self._stats.hosts = len(self._hosts)
+        if request.kind is PageKind.NAV:
+            record.queued_nav += change
+            self._stats.queued_nav += change
+        else:
+            record.queued_data += change
+            self._stats.queued_data += change
+        if record.is_held:
+            self._stats.held += change
+
+    def _set_held(self, record: HostRecord, is_held: bool) -> None:
+        if is_held is not record.is_held:
+            record.is_held = is_held
+            self._stats.held += record.queued if is_held else -record.queued
+
+    def _reposition(self, host: str, now_ms: int) -> None:
+        record = self._hosts[host]
+        record.ready_at_ms = policy.ready_at_ms(record, host, self._config, now_ms)

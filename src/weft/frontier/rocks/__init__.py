@@ -1,0 +1,3 @@
+from weft.frontier.rocks.frontier import RocksFrontier
+
+__all__ = ["RocksFrontier"]

@@ -1,0 +1,90 @@
+"""Looking a URL up in every family, for people."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from weft.config import FrontierConfig
+from weft.frontier import policy
+from weft.frontier.policy import HostRecord
+from weft.frontier.rocks.layout import (
+    BAD,
+    CLAIMS,
+    DROPPED,
+    FETCHED,
+    HOSTS,
+    QUEUE,
+    SEEN,
+    Drop,
+    History,
+    Seen,
+    number_key,
+)
+from weft.frontier.rocks.unit import Database, Unit
+from weft.records import Claim, Explanation, HostState, PackedRequest
+
+
+def explain(database: Database, fingerprint: int, config: FrontierConfig) -> Explanation:
+    unit = Unit(database)
+    key = number_key(fingerprint)
+    seen = unit.load(SEEN, key, Seen)
+    history = unit.load(FETCHED, key, History) or History("", [])
+    drop = None if seen else unit.load(DROPPED, key, Drop)
+    bad_until = unit.get(BAD, key)
+    claim = _find_claim(database, fingerprint)
+    queued = _find_queued(database, fingerprint) if seen else None
+    request = claim.request if claim else queued
+    return Explanation(
+        fingerprint=fingerprint,
+        url=request.url if request else history.url or (drop.url if drop else ""),
+        kind=seen.kind if seen else None,
+        seen_at_ms=seen.at_ms if seen else None,
+        found_on=seen.found_on if seen else 0,
+        found_on_url=_url_of(unit, database, seen.found_on) if seen else "",
+        queued_kind=queued.kind if queued else None,
+        claim=claim,
+        host=_host_state(unit, request.host, config) if request else None,
+        dropped_by=drop.rule if drop else "",
+        dropped_at_ms=drop.at_ms if drop else 0,
+        bad_until_ms=int.from_bytes(bad_until, "big") if bad_until else 0,
+        fetches=tuple(history.fetches),
+    )
+
+
+def busiest_hosts(database: Database, limit: int, config: FrontierConfig) -> list[HostState]:
+    records = (
+        (key.decode(), msgspec.msgpack.decode(raw, type=HostRecord))
+        for key, raw in database.walk(HOSTS)
+    )
+    busy = [(host, record) for host, record in records if record.queued or record.claimed]
+    busy.sort(key=lambda pair: (-pair[1].queued, pair[0]))
+    return [policy.host_state(record, host, config) for host, record in busy[:limit]]
+
+
+def claims(database: Database) -> Iterator[Claim]:
+    for _, raw in database.walk(CLAIMS):
+        yield msgspec.msgpack.decode(raw, type=Claim)
+
+
+def _find_claim(database: Database, fingerprint: int) -> Claim | None:
+    return next((c for c in claims(database) if c.request.fingerprint == fingerprint), None)
+
+
+def _find_queued(database: Database, fingerprint: int) -> PackedRequest | None:
+    for _, raw in database.walk(QUEUE):
+        request = msgspec.msgpack.decode(raw, type=PackedRequest)
+        if request.fingerprint == fingerprint:
+            return request
+    return None
+
+
+def _host_state(unit: Unit, host: str, config: FrontierConfig) -> HostState:
+    return policy.host_state(unit.host(host), host, config)
+
+
+def _url_of(unit: Unit, database: Database, fingerprint: int) -> str:
+    history = unit.load(FETCHED, number_key(fingerprint), History)
+    if history is not None:
+        return history.url
+    claim = _find_claim(database, fingerprint)
+    return claim.request.url if claim else ""

@@ -1,0 +1,399 @@
+"""The frontier on RocksDB: no server, one process, everything on disk.
+
+Each call is one write batch, which RocksDB writes to its log before it answers: the call has
+happened or it has not, whenever the process is killed. All calls run in one thread of their own,
+one after the other, so a slow disk never holds up the crawl. RocksDB lets only one process open
+the store; so whatever is still claimed when it is opened belongs to a process that is dead, and
+goes back to its queue at once.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import ParamSpec, Self, TypeVar
+
+import msgspec
+from rocksdict import AccessType, Rdict
+
+from weft.clock import Clock, SystemClock
+from weft.config import FrontierConfig
+from weft.errors import (
+    StoreError,
+    StoreFormatError,
+    StoreLockedError,
+    StoreMissingError,
+    store_error,
+)
+from weft.frontier import policy
+from weft.frontier.rocks import layout
+from weft.frontier.rocks.explain import busiest_hosts, claims, explain
+from weft.frontier.rocks.layout import (
+    BAD,
+    CLAIMS,
+    DROPPED,
+    END,
+    FETCHED,
+    HOSTS,
+    READY,
+    SEEN,
+    Drop,
+    History,
+    Seen,
+    number_key,
+)
+from weft.frontier.rocks.queue import Queues, set_held
+from weft.frontier.rocks.unit import Database, Unit
+from weft.records import (
+    AddStatus,
+    Claim,
+    Claims,
+    Ending,
+    Explanation,
+    Fetch,
+    HostState,
+    Outcome,
+    PackedRequest,
+    PageKind,
+    Stats,
+)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_FORMAT = b"format"
+
+
+class RocksFrontier:
+    def __init__(
+        self,
+        path: Path,
+        config: FrontierConfig | None = None,
+        clock: Clock | None = None,
+        rng: random.Random | None = None,
+        *,
+        is_read_only: bool = False,
+    ) -> None:
+        self._path = path
+        self._config = config or FrontierConfig()
+        self._clock = clock or SystemClock()
+        self._queues = Queues(self._config.order, rng or random.Random())
+        self._is_read_only = is_read_only
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="weft-frontier")
+        self._database: Database | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._run(self._open)
+        except BaseException:
+            self._thread.shutdown()
+            raise
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        try:
+            await self._run(self._close)
+        finally:
+            self._thread.shutdown()
+
+    async def add(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
+        return await self._run(self._add_all, requests)
+
+    async def claim(self, owner: str, limit: int) -> Claims:
+        return await self._run(self._claim, owner, limit)
+
+    async def renew(self, tokens: Sequence[int]) -> list[bool]:
+        return await self._run(self._renew_all, tokens)
+
+    async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
+        return await self._run(self._finish_all, outcomes)
+
+    async def release(self, tokens: Sequence[int]) -> list[bool]:
+        return await self._run(self._release_all, tokens)
+
+    async def reclaim(self) -> int:
+        return await self._run(self._reclaim, self._clock.now_ms())
+
+    async def stats(self) -> Stats:
+        return await self._run(lambda: self._db.meta().stats)
+
+    async def hosts(self, limit: int) -> list[HostState]:
+        return await self._run(lambda: busiest_hosts(self._db, limit, self._config))
+
+    async def explain(self, fingerprints: Sequence[int]) -> list[Explanation]:
+        return await self._run(lambda: [explain(self._db, f, self._config) for f in fingerprints])
+
+    async def clear(self, kind: PageKind | None = None) -> None:
+        await self._run(self._clear_all if kind is None else lambda: self._clear_kind(kind))
+
+    async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, lambda: call(*args, **kwargs))
+        except Exception as problem:
+            # RocksDB's errors come as bare Exception; whatever has a type of its own is not theirs.
+            if type(problem) is Exception:
+                raise store_error(str(self._path), problem) from problem
+            raise
+
+    @property
+    def _db(self) -> Database:
+        if self._database is None:
+            raise StoreError(f"the store {self._path} is not open")
+        return self._database
+
+    # Opening
+
+    def _open(self) -> None:
+        access = AccessType.read_write()
+        if self._is_read_only:
+            if not layout.is_database(self._path):
+                raise StoreMissingError(f"there is no frontier in {self._path}")
+            access = AccessType.read_only(False)
+        else:
+            self._path.mkdir(parents=True, exist_ok=True)
+        try:
+            families = layout.family_options()
+            db = Rdict(str(self._path), layout.database_options(), families, access)
+        except Exception as problem:
+            if "lock" in str(problem).lower():
+                raise StoreLockedError(
+                    f"the store {self._path} is in use by another process; wait for it to end, "
+                    "stop it, or choose another store with --store"
+                ) from problem
+            raise
+        self._check_format(db)
+        self._database = Database(db)
+        if not self._is_read_only:
+            self._reclaim(None)
+
+    def _check_format(self, db: Rdict) -> None:
+        raw = db.get(_FORMAT)
+        if raw is None and not self._is_read_only:
+            db[_FORMAT] = str(layout.FORMAT).encode()
+        elif raw is not None and int(raw) > layout.FORMAT:
+            db.close()
+            raise StoreFormatError(
+                f"the store {self._path} has format {int(raw)}, this Weft knows {layout.FORMAT}; "
+                "upgrade Weft, or choose another store with --store"
+            )
+
+    def _close(self) -> None:
+        if self._database is not None:
+            self._database.db.close()
+            self._database = None
+
+    # Adding
+
+    def _add_all(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
+        unit = Unit(self._db)
+        now_ms = self._clock.now_ms()
+        statuses = [self._add(unit, request, now_ms) for request in requests]
+        unit.commit()
+        return statuses
+
+    def _add(self, unit: Unit, request: PackedRequest, now_ms: int) -> AddStatus:
+        key = number_key(request.fingerprint)
+        is_seen = unit.get(SEEN, key) is not None
+        if request.dropped_by:
+            return self._drop(unit, request, is_seen, now_ms)
+        if is_seen and not request.is_forced:
+            bad_until = unit.get(BAD, key)
+            if bad_until is None:
+                unit.stats.known += 1
+                return AddStatus.KNOWN
+            if int.from_bytes(bad_until, "big") > now_ms:
+                unit.stats.skipped_bad += 1
+                return AddStatus.BAD
+        if is_seen:
+            unit.delete(BAD, key)
+        else:
+            unit.save(SEEN, key, Seen(request.kind, now_ms, request.found_on))
+        self._queues.push(unit, request)
+        self._reposition(unit, request.host, now_ms)
+        unit.stats.added += 1
+        return AddStatus.QUEUED
+
+    def _drop(self, unit: Unit, request: PackedRequest, is_seen: bool, now_ms: int) -> AddStatus:
+        if is_seen:
+            unit.stats.known += 1
+            return AddStatus.KNOWN
+        key = number_key(request.fingerprint)
+        if unit.get(DROPPED, key) is None:
+            unit.stats.dropped += 1
+            unit.save(DROPPED, key, Drop(request.dropped_by, now_ms, request.url))
+        return AddStatus.DROPPED
+
+    # Claiming
+
+    def _claim(self, owner: str, limit: int) -> Claims:
+        unit = Unit(self._db)
+        now_ms = self._clock.now_ms()
+        hosts = self._ready_hosts(limit, now_ms)
+        taken: list[Claim] = []
+        for quota in (policy.share(limit, len(hosts)), limit):
+            for host in hosts:
+                count = min(quota, limit - len(taken))
+                taken += self._claim_from(unit, host, count, owner, now_ms)
+        for host in hosts:
+            self._leave_line(unit, host)
+            self._reposition(unit, host, now_ms)
+        if hosts:
+            unit.commit()
+        first = self._db.first(READY)
+        return Claims(
+            taken, next_at_ms=None if first is None else int.from_bytes(first[:8], "big")
+        )
+
+    def _ready_hosts(self, limit: int, now_ms: int) -> list[str]:
+        hosts: list[str] = []
+        for key, _ in self._db.walk(READY):
+            if len(hosts) == limit or int.from_bytes(key[:8], "big") > now_ms:
+                break
+            hosts.append(key[8:].decode())
+        return hosts
+
+    def _claim_from(
+        self, unit: Unit, host: str, count: int, owner: str, now_ms: int
+    ) -> list[Claim]:
+        record = unit.host(host)
+        set_held(unit, record, False)
+        count = min(count, policy.allowance(record, host, self._config, now_ms))
+        taken = [self._queues.take(unit, host) for _ in range(count)]
+        policy.note_claimed(record, host, count, self._config, now_ms)
+        unit.stats.claimed += count
+        until_ms = now_ms + self._config.claim_ms
+        delay_ms = policy.delay_ms(record, host, self._config)
+        handed = [Claim(unit.next_token(), r, owner, until_ms, delay_ms) for r in taken]
+        for claim in handed:
+            unit.save(CLAIMS, number_key(claim.token), claim)
+        return handed
+
+    # Ending claims
+
+    def _renew_all(self, tokens: Sequence[int]) -> list[bool]:
+        unit = Unit(self._db)
+        until_ms = self._clock.now_ms() + self._config.claim_ms
+        answers = [self._renew(unit, token, until_ms) for token in tokens]
+        unit.commit()
+        return answers
+
+    def _renew(self, unit: Unit, token: int, until_ms: int) -> bool:
+        claim = unit.load(CLAIMS, number_key(token), Claim)
+        if claim is None:
+            unit.stats.stale += 1
+            return False
+        unit.save(CLAIMS, number_key(token), msgspec.structs.replace(claim, until_ms=until_ms))
+        return True
+
+    def _finish_all(self, outcomes: Sequence[Outcome]) -> list[bool]:
+        unit = Unit(self._db)
+        now_ms = self._clock.now_ms()
+        answers = [self._finish(unit, outcome, now_ms) for outcome in outcomes]
+        unit.commit()
+        return answers
+
+    def _finish(self, unit: Unit, outcome: Outcome, now_ms: int) -> bool:
+        claim = self._end_claim(unit, outcome.token)
+        if claim is None:
+            return False
+        request = claim.request
+        self._remember(unit, request, outcome, now_ms)
+        policy.count_ending(unit.stats, outcome.ending)
+        record = unit.host(request.host)
+        policy.note_outcome(record, outcome, self._config, now_ms)
+        if outcome.is_host_bad:
+            set_held(unit, record, True)
+            self._queues.push_back(unit, request)
+        elif outcome.ending is Ending.FAILED:
+            until_ms = now_ms + self._config.bad_url_ms
+            unit.put(BAD, number_key(request.fingerprint), number_key(until_ms))
+        self._reposition(unit, request.host, now_ms)
+        return True
+
+    def _remember(self, unit: Unit, request: PackedRequest, outcome: Outcome, now_ms: int) -> None:
+        key = number_key(request.fingerprint)
+        history = unit.load(FETCHED, key, History) or History(request.url, [])
+        fetch = Fetch(now_ms, outcome.ending, outcome.status, outcome.note)
+        fetches = [*history.fetches, fetch][-policy.MAX_FETCHES :]
+        unit.save(FETCHED, key, History(history.url, fetches))
+
+    def _release_all(self, tokens: Sequence[int]) -> list[bool]:
+        unit = Unit(self._db)
+        known = {token for token in tokens if unit.get(CLAIMS, number_key(token)) is not None}
+        unit.stats.stale += len(tokens) - len(known)
+        unit.stats.released += len(known)
+        self._give_back(unit, known)
+        unit.commit()
+        return [token in known for token in tokens]
+
+    def _reclaim(self, now_ms: int | None) -> int:
+        """Put back what is overdue by now, or all claims."""
+        overdue = {c.token for c in claims(self._db) if now_ms is None or c.until_ms <= now_ms}
+        if overdue:
+            unit = Unit(self._db)
+            unit.stats.reclaimed += len(overdue)
+            self._give_back(unit, overdue)
+            unit.commit()
+        return len(overdue)
+
+    def _give_back(self, unit: Unit, tokens: Iterable[int]) -> None:
+        # The last claimed first, so that the first claimed ends up at the head.
+        for token in sorted(tokens, reverse=True):
+            claim = self._end_claim(unit, token)
+            assert claim is not None
+            self._queues.push_back(unit, claim.request)
+            self._reposition(unit, claim.request.host, self._clock.now_ms())
+
+    def _end_claim(self, unit: Unit, token: int) -> Claim | None:
+        claim = unit.load(CLAIMS, number_key(token), Claim)
+        if claim is None:
+            unit.stats.stale += 1
+            return None
+        unit.delete(CLAIMS, number_key(token))
+        unit.host(claim.request.host).claimed -= 1
+        unit.stats.claimed -= 1
+        return claim
+
+    # Clearing
+
+    def _clear_all(self) -> None:
+        unit = Unit(self._db)
+        for family in layout.FAMILIES:
+            unit.delete_range(family, b"", END)
+        unit.reset_stats()
+        unit.commit()
+
+    def _clear_kind(self, kind: PageKind) -> None:
+        unit = Unit(self._db)
+        now_ms = self._clock.now_ms()
+        for key, _ in self._db.walk(HOSTS):
+            host = key.decode()
+            self._queues.empty(unit, host, kind)
+            self._reposition(unit, host, now_ms)
+        claimed = {number_key(claim.request.fingerprint) for claim in claims(self._db)}
+        for key, raw in self._db.walk(SEEN):
+            if key not in claimed and msgspec.msgpack.decode(raw, type=Seen).kind is kind:
+                unit.delete(SEEN, key)
+                unit.delete(BAD, key)
+        unit.commit()
+
+    # The line of ready hosts
+
+    def _reposition(self, unit: Unit, host: str, now_ms: int) -> None:
+        """Keep the line of ready hosts true to the host's record."""
+        record = unit.host(host)
+        at_ms = policy.ready_at_ms(record, host, self._config, now_ms)
+        if at_ms == record.ready_at_ms:
+            return
+        self._leave_line(unit, host)
+        if at_ms:
+            record.ready_at_ms = at_ms
+            unit.put(READY, layout.ready_key(at_ms, host), b"")
+
+    def _leave_line(self, unit: Unit, host: str) -> None:
+        record = unit.host(host)
+        if record.ready_at_ms:
+            unit.delete(READY, layout.ready_key(record.ready_at_ms, host))
+            record.ready_at_ms = 0

@@ -1,0 +1,136 @@
+"""Where everything stands in the RocksDB of a frontier.
+
+family   key                      value          what
+-------  -----------------------  -------------  ----------------------------------
+default  name                     msgpack        format, counters, last token
+queue    host NUL kind level seq  PackedRequest  the rings
+levels   host NUL kind level      Ring           which part of a ring is in use
+hosts    host                     HostRecord     budgets
+ready    time host                               hosts that can be claimed, in line
+seen     fingerprint              Seen           every URL that was ever queued
+claims   token                    Claim          what is in hand
+bad      fingerprint              time           failed URLs, when to try again
+dropped  fingerprint              Drop           URLs that a rule kept out
+fetched  fingerprint              History        what became of URLs
+
+Integers in keys are 8 bytes, big-endian, so that they sort. A level is a priority, turned over so
+that the highest comes first. A ring is read and written by position only: deleted entries at its
+head are never walked over, so it costs the same whether ten or ten million have passed through.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from rocksdict import BlockBasedOptions, Cache, DBCompressionType, Options
+
+from weft.records import Fetch, PageKind
+
+#: Raised whenever an older Weft could not read what this one writes.
+FORMAT = 1
+
+QUEUE = "queue"
+LEVELS = "levels"
+HOSTS = "hosts"
+READY = "ready"
+SEEN = "seen"
+CLAIMS = "claims"
+BAD = "bad"
+DROPPED = "dropped"
+FETCHED = "fetched"
+FAMILIES = (QUEUE, LEVELS, HOSTS, READY, SEEN, CLAIMS, BAD, DROPPED, FETCHED)
+
+#: Sorts after every key.
+END = b"\xff" * 32
+
+# Families whose live keys are few but change all the time are walked from their first key. A small
+# write buffer bounds the number of deleted keys that such a walk can meet.
+_WALKED = frozenset({LEVELS, READY, CLAIMS})
+_WALKED_BUFFER_BYTES = 256 << 10
+_BUFFER_BYTES = 8 << 20
+_CACHE_BYTES = 32 << 20
+_WAL_BYTES = 64 << 20
+
+_OFFSET = 1 << 63
+
+
+class Ring(NamedTuple):
+    """The positions head ≤ seq < tail of a level are in use."""
+
+    head: int
+    tail: int
+
+
+class Seen(msgspec.Struct, frozen=True, array_like=True):
+    kind: PageKind
+    at_ms: int
+    found_on: int
+
+
+class Drop(msgspec.Struct, frozen=True, array_like=True):
+    rule: str
+    at_ms: int
+    url: str
+
+
+class History(msgspec.Struct, frozen=True, array_like=True):
+    url: str
+    fetches: list[Fetch]
+
+
+def number_key(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+def queue_prefix(host: str, kind: PageKind) -> bytes:
+    return host.encode() + b"\0" + bytes((kind,))
+
+
+def level_key(prefix: bytes, priority: int) -> bytes:
+    return prefix + (_OFFSET - 1 - priority).to_bytes(8, "big")
+
+
+def entry_key(level: bytes, seq: int) -> bytes:
+    return level + (seq + _OFFSET).to_bytes(8, "big")
+
+
+def ready_key(at_ms: int, host: str) -> bytes:
+    return number_key(at_ms) + host.encode()
+
+
+def database_options() -> Options:
+    options = _options(_BUFFER_BYTES)
+    options.create_if_missing(True)
+    options.create_missing_column_families(True)
+    options.set_max_total_wal_size(_WAL_BYTES)
+    options.set_max_open_files(256)
+    options.set_keep_log_file_num(2)
+    options.set_max_log_file_size(1 << 20)
+    options.set_max_background_jobs(2)
+    return options
+
+
+def family_options() -> dict[str, Options]:
+    cache = Cache(_CACHE_BYTES)
+    families = {}
+    for name in FAMILIES:
+        options = _options(_WALKED_BUFFER_BYTES if name in _WALKED else _BUFFER_BYTES)
+        table = BlockBasedOptions()
+        table.set_block_cache(cache)
+        table.set_cache_index_and_filter_blocks(True)
+        if name == SEEN:
+            table.set_bloom_filter(10, False)
+        options.set_block_based_table_factory(table)
+        families[name] = options
+    return families
+
+
+def _options(buffer_bytes: int) -> Options:
+    options = Options(raw_mode=True)
+    options.set_write_buffer_size(buffer_bytes)
+    options.set_compression_type(DBCompressionType.lz4())
+    return options
+
+
+def is_database(path: Path) -> bool:
+    return (path / "CURRENT").exists()

@@ -1,0 +1,97 @@
+"""The queues of a host: rings, one for each page kind and level, served by `Order`."""
+
+import random
+
+from weft.frontier.policy import HostRecord
+from weft.frontier.rocks import layout
+from weft.frontier.rocks.layout import LEVELS, QUEUE, Ring
+from weft.frontier.rocks.unit import Unit
+from weft.records import Order, PackedRequest, PageKind
+
+
+class Queues:
+    def __init__(self, order: Order, rng: random.Random) -> None:
+        self._order = order
+        self._rng = rng
+
+    def push(self, unit: Unit, request: PackedRequest) -> None:
+        prefix, level = self._place(request)
+        head, tail = unit.ring(prefix, level)
+        unit.save(QUEUE, layout.entry_key(level, tail), request)
+        unit.set_ring(prefix, level, Ring(head, tail + 1))
+        count_queued(unit, request.host, request.kind, 1)
+
+    def push_back(self, unit: Unit, request: PackedRequest) -> None:
+        """To the head: it is the next to be served."""
+        if self._order is Order.DFS:
+            self.push(unit, request)
+            return
+        prefix, level = self._place(request)
+        head, tail = unit.ring(prefix, level)
+        unit.save(QUEUE, layout.entry_key(level, head - 1), request)
+        unit.set_ring(prefix, level, Ring(head - 1, tail))
+        count_queued(unit, request.host, request.kind, 1)
+
+    def take(self, unit: Unit, host: str) -> PackedRequest:
+        kind = PageKind.DATA if unit.host(host).queued_data else PageKind.NAV
+        prefix = layout.queue_prefix(host, kind)
+        level = unit.first_level(prefix)
+        assert level is not None, f"{host} counts requests that its queue does not hold"
+        request = self._take_by_order(unit, prefix, level)
+        count_queued(unit, host, kind, -1)
+        return request
+
+    def empty(self, unit: Unit, host: str, kind: PageKind) -> None:
+        record = unit.host(host)
+        count = record.queued_nav if kind is PageKind.NAV else record.queued_data
+        prefix = layout.queue_prefix(host, kind)
+        for family in (QUEUE, LEVELS):
+            unit.delete_range(family, prefix, prefix + layout.END)
+        count_queued(unit, host, kind, -count)
+
+    def _place(self, request: PackedRequest) -> tuple[bytes, bytes]:
+        prefix = layout.queue_prefix(request.host, request.kind)
+        priority = request.priority if self._order is Order.PRIORITY else 0
+        return prefix, layout.level_key(prefix, priority)
+
+    def _take_by_order(self, unit: Unit, prefix: bytes, level: bytes) -> PackedRequest:
+        head, tail = unit.ring(prefix, level)
+        if self._order is Order.DFS:
+            unit.set_ring(prefix, level, Ring(head, tail - 1))
+            return _take_entry(unit, layout.entry_key(level, tail - 1))
+        unit.set_ring(prefix, level, Ring(head + 1, tail))
+        first = layout.entry_key(level, head)
+        if self._order is not Order.RANDOM:
+            return _take_entry(unit, first)
+        # The entry at the head moves to the place of the one that is drawn.
+        drawn = layout.entry_key(level, head + self._rng.randrange(tail - head))
+        request = _take_entry(unit, drawn)
+        if drawn != first:
+            unit.save(QUEUE, drawn, _take_entry(unit, first))
+        return request
+
+
+def _take_entry(unit: Unit, key: bytes) -> PackedRequest:
+    request = unit.load(QUEUE, key, PackedRequest)
+    assert request is not None, "a ring names a position that holds nothing"
+    unit.delete(QUEUE, key)
+    return request
+
+
+def count_queued(unit: Unit, host: str, kind: PageKind, change: int) -> None:
+    record = unit.host(host)
+    if kind is PageKind.NAV:
+        record.queued_nav += change
+        unit.stats.queued_nav += change
+    else:
+        record.queued_data += change
+        unit.stats.queued_data += change
+    if record.is_held:
+        unit.stats.held += change
+
+
+def set_held(unit: Unit, record: HostRecord, is_held: bool) -> None:
+    """Count the requests of a host as held, or no longer."""
+    if is_held is not record.is_held:
+        record.is_held = is_held
+        unit.stats.held += record.queued if is_held else -record.queued

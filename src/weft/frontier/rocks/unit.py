@@ -1,0 +1,148 @@
+"""A unit of work on the database: it reads through its own writes and commits as one batch."""
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+import msgspec
+from rocksdict import Rdict, WriteBatch
+
+from weft.frontier.policy import HostRecord
+from weft.frontier.rocks.layout import FAMILIES, HOSTS, LEVELS, Ring
+from weft.records import Stats
+
+Record = TypeVar("Record")
+
+_encode = msgspec.msgpack.encode
+_decode = msgspec.msgpack.decode
+
+_META = b"meta"
+_EMPTY = Ring(0, 0)
+
+
+class Meta(msgspec.Struct, array_like=True):
+    """Counters, and the last token that was given out."""
+
+    stats: Stats
+    last_token: int = 0
+
+
+class Database:
+    """The open RocksDB with its families at hand."""
+
+    def __init__(self, db: Rdict) -> None:
+        self.db = db
+        self.families = {name: db.get_column_family(name) for name in FAMILIES}
+        self.handles = {name: db.get_column_family_handle(name) for name in FAMILIES}
+
+    def meta(self) -> Meta:
+        raw = self.db.get(_META)
+        return Meta(Stats()) if raw is None else _decode(raw, type=Meta)
+
+    def walk(self, family: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
+        """Keys and values from `start` on."""
+        cursor = self.families[family].iter()
+        cursor.seek(start)
+        while cursor.valid():
+            yield cursor.key(), cursor.value()
+            cursor.next()
+
+    def first(self, family: str) -> bytes | None:
+        return next((key for key, _ in self.walk(family)), None)
+
+
+class Unit:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._writes: dict[tuple[str, bytes], bytes | None] = {}
+        self._hosts: dict[str, HostRecord] = {}
+        # prefix of a queue → level → ring, for the levels that this unit has touched
+        self._rings: dict[bytes, dict[bytes, Ring]] = {}
+        self._meta = database.meta()
+        self._batch = WriteBatch(raw_mode=True)
+
+    @property
+    def stats(self) -> Stats:
+        return self._meta.stats
+
+    def reset_stats(self) -> None:
+        self._meta.stats = Stats()
+
+    def next_token(self) -> int:
+        self._meta.last_token += 1
+        return self._meta.last_token
+
+    # Plain records
+
+    def get(self, family: str, key: bytes) -> bytes | None:
+        if (family, key) in self._writes:
+            return self._writes[family, key]
+        value: bytes | None = self._database.families[family].get(key)
+        return value
+
+    def load(self, family: str, key: bytes, kind: type[Record]) -> Record | None:
+        raw = self.get(family, key)
+        return None if raw is None else _decode(raw, type=kind)
+
+    def put(self, family: str, key: bytes, value: bytes) -> None:
+        self._writes[family, key] = value
+
+    def save(self, family: str, key: bytes, record: object) -> None:
+        self.put(family, key, _encode(record))
+
+    def delete(self, family: str, key: bytes) -> None:
+        self._writes[family, key] = None
+
+    def delete_range(self, family: str, begin: bytes, end: bytes) -> None:
+        """Delete what the database holds in this range; what this unit writes there stays."""
+        self._batch.delete_range(begin, end, self._database.handles[family])
+
+    # Host records
+
+    def host(self, name: str) -> HostRecord:
+        record = self._hosts.get(name)
+        if record is None:
+            record = self.load(HOSTS, name.encode(), HostRecord)
+            if record is None:
+                record = HostRecord()
+                self.stats.hosts += 1
+            self._hosts[name] = record
+        return record
+
+    # Rings
+
+    def ring(self, prefix: bytes, level: bytes) -> Ring:
+        rings = self._rings.setdefault(prefix, {})
+        if level not in rings:
+            raw = self._database.families[LEVELS].get(level)
+            rings[level] = _EMPTY if raw is None else _decode(raw, type=Ring)
+        return rings[level]
+
+    def set_ring(self, prefix: bytes, level: bytes, ring: Ring) -> None:
+        self._rings.setdefault(prefix, {})[level] = ring
+
+    def first_level(self, prefix: bytes) -> bytes | None:
+        """The level that is served first: in the database or in this unit."""
+        touched = self._rings.get(prefix, {})
+        mine = [level for level, ring in touched.items() if ring.head < ring.tail]
+        for level, _ in self._database.walk(LEVELS, prefix):
+            if not level.startswith(prefix):
+                break
+            if level not in touched:
+                mine.append(level)
+                break
+        return min(mine, default=None)
+
+    def commit(self) -> None:
+        handles = self._database.handles
+        for name, record in self._hosts.items():
+            self.save(HOSTS, name.encode(), record)
+        for rings in self._rings.values():
+            for level, ring in rings.items():
+                self._writes[LEVELS, level] = _encode(ring) if ring.head < ring.tail else None
+        for (family, key), value in self._writes.items():
+            if value is None:
+                self._batch.delete(key, handles[family])
+            else:
+                self._batch.put(key, value, handles[family])
+        self._batch.put(_META, _encode(self._meta))
+        self._database.db.write(self._batch)

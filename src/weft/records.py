@@ -1,0 +1,164 @@
+"""What travels between the engine and the frontier, as plain values.
+
+A `PackedRequest` is added, comes back inside a `Claim`, and ends as an `Outcome`.
+"""
+
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+
+class PageKind(IntEnum):
+    """The two kinds of pages, each with queues of its own; data goes first."""
+
+    NAV = 0
+    DATA = 1
+
+
+class Order(StrEnum):
+    """In which order a host's queue is served."""
+
+    BFS = "bfs"
+    DFS = "dfs"
+    PRIORITY = "priority"
+    RANDOM = "random"
+
+
+class PackedRequest(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """A request as the frontier keeps it; `payload` is the engine's and opaque here."""
+
+    fingerprint: int
+    url: str
+    host: str
+    kind: PageKind = PageKind.DATA
+    priority: int = 0
+    payload: bytes = b""
+    #: Fingerprint of the page that the request was found on; 0: injected.
+    found_on: int = 0
+    #: Queue it even if it is known.
+    is_forced: bool = False
+    #: Not to be queued, only remembered as dropped by this rule.
+    dropped_by: str = ""
+
+
+class AddStatus(StrEnum):
+    """What `add` did with a request."""
+
+    QUEUED = "queued"
+    KNOWN = "known"
+    BAD = "bad"
+    DROPPED = "dropped"
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """A request in the hands of a worker until it is finished, released or overdue."""
+
+    token: int
+    request: PackedRequest
+    owner: str
+    until_ms: int
+    #: The least time between two fetches of this host.
+    delay_ms: int
+
+
+class Claims(msgspec.Struct, frozen=True):
+    """What `claim` hands out, and when it may be worth asking again (None: not before a change)."""
+
+    claims: list[Claim]
+    next_at_ms: int | None
+
+
+class Ending(IntEnum):
+    """How a claim ended."""
+
+    DONE = 0
+    #: Retried or redirected: the request that replaces it is in the frontier.
+    REPLACED = 1
+    #: Given up; tried again after its time, when it is found again.
+    FAILED = 2
+    #: Refused by a rule, for example robots.txt.
+    DROPPED = 3
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of a claim, and what the fetch says about its host."""
+
+    token: int
+    ending: Ending
+    #: HTTP status; 0: there was no response.
+    status: int = 0
+    note: str = ""
+    retry_after_ms: int = 0
+    crawl_delay_ms: int = 0
+    #: The host does not exist: keep its requests back until its time.
+    is_host_bad: bool = False
+
+
+class Fetch(msgspec.Struct, frozen=True, array_like=True):
+    """One ended claim in the history of a URL."""
+
+    at_ms: int
+    ending: Ending
+    status: int
+    note: str = ""
+
+
+class Stats(msgspec.Struct, array_like=True):
+    """Counters of a frontier. `queued`, `held` and `claimed` are levels, the rest only grow."""
+
+    queued_nav: int = 0
+    queued_data: int = 0
+    #: Queued for hosts that are bad: kept, but no reason to go on crawling.
+    held: int = 0
+    claimed: int = 0
+    hosts: int = 0
+    added: int = 0
+    known: int = 0
+    skipped_bad: int = 0
+    dropped: int = 0
+    done: int = 0
+    replaced: int = 0
+    failed: int = 0
+    refused: int = 0
+    released: int = 0
+    reclaimed: int = 0
+    stale: int = 0
+
+    @property
+    def queued(self) -> int:
+        return self.queued_nav + self.queued_data
+
+    @property
+    def pending(self) -> int:
+        """What still has to be worked on; a crawl is finished when this is 0."""
+        return self.queued - self.held + self.claimed
+
+
+class HostState(msgspec.Struct, frozen=True):
+    """The budget of a host, for people."""
+
+    host: str
+    queued: int
+    claimed: int
+    next_at_ms: int
+    delay_ms: int
+    backoff: int
+    bad_until_ms: int
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """All that a frontier knows about one URL."""
+
+    fingerprint: int
+    url: str = ""
+    kind: PageKind | None = None
+    seen_at_ms: int | None = None
+    found_on: int = 0
+    found_on_url: str = ""
+    queued_kind: PageKind | None = None
+    claim: Claim | None = None
+    host: HostState | None = None
+    dropped_by: str = ""
+    dropped_at_ms: int = 0
+    bad_until_ms: int = 0
+    fetches: tuple[Fetch, ...] = ()

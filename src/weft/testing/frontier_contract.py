@@ -1,0 +1,662 @@
+"""The contract of `weft.frontier.base.Frontier` as tests: subclass, name your backend, run pytest.
+
+    class TestMine(FrontierContract):
+        def make(self, config, clock, rng):
+            return MyFrontier(config, clock, rng)
+
+`make` is called again with the same place to reopen a store that outlives its object.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar
+
+import pytest
+
+from weft.clock import Clock
+from weft.config import FrontierConfig, HostLimits
+from weft.frontier.base import Frontier
+from weft.records import (
+    AddStatus,
+    Claim,
+    Ending,
+    Order,
+    Outcome,
+    PackedRequest,
+    PageKind,
+)
+from weft.testing.clock import FakeClock
+from weft.urls import fingerprint, host_key
+
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+
+
+def request(url: str, **fields: Any) -> PackedRequest:
+    """A packed request for a URL, with other fields as given."""
+    defaults: dict[str, Any] = {"fingerprint": fingerprint(url), "url": url, "host": host_key(url)}
+    return PackedRequest(**(defaults | fields))
+
+
+def requests(count: int, host: str = "a", **fields: Any) -> list[PackedRequest]:
+    return [request(f"http://{host}/{i}", **fields) for i in range(count)]
+
+
+def urls(claims: Sequence[Claim]) -> list[str]:
+    return [claim.request.url for claim in claims]
+
+
+def tokens(claims: Sequence[Claim]) -> list[int]:
+    return [claim.token for claim in claims]
+
+
+def done(claims: Sequence[Claim], **fields: Any) -> list[Outcome]:
+    """Outcomes of these claims: done with status 200, but for what is given."""
+    told = {"ending": Ending.DONE, "status": 200} | fields
+    return [Outcome(token=claim.token, **told) for claim in claims]
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(test)
+
+
+class FrontierContract:
+    """What holds for every frontier."""
+
+    #: State outlives the object: closed and opened again, it goes on.
+    SURVIVES_REOPEN: ClassVar[bool] = True
+    #: Claims of a closed frontier go back to their queues when it is opened.
+    RECLAIMS_AT_OPEN: ClassVar[bool] = True
+
+    clock: FakeClock
+
+    @pytest.fixture(autouse=True)
+    def _fresh_clock(self) -> None:
+        self.clock = FakeClock()
+
+    def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> Frontier:
+        raise NotImplementedError
+
+    @asynccontextmanager
+    async def opened(self, **config: Any) -> AsyncIterator[Frontier]:
+        config.setdefault("limits", HostLimits(concurrency=1_000_000))
+        frontier = self.make(FrontierConfig(**config), self.clock, random.Random(1))
+        async with frontier:
+            yield frontier
+
+    # Adding
+
+    @pytest.mark.parametrize("count", [1, 2, 3, 1000])
+    def test_what_is_added_is_claimed(self, count: int) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                added = requests(count)
+                assert await frontier.add(added) == [AddStatus.QUEUED] * count
+                claims = (await frontier.claim("me", count + 1)).claims
+                assert [claim.request for claim in claims] == added
+                assert all(claim.owner == "me" for claim in claims)
+
+        run(test())
+
+    def test_an_empty_batch_changes_nothing(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                assert await frontier.add([]) == []
+                assert await frontier.finish([]) == []
+                assert await frontier.renew([]) == []
+                assert await frontier.release([]) == []
+                claims = await frontier.claim("me", 10)
+                assert claims.claims == []
+                assert claims.next_at_ms is None
+
+        run(test())
+
+    def test_a_request_comes_back_as_it_was(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                given = request(
+                    "http://a/ü?x=中",
+                    kind=PageKind.NAV,
+                    priority=-7,
+                    payload=bytes(range(256)),
+                    found_on=5,
+                    is_forced=True,
+                )
+                await frontier.add([given])
+                [claim] = (await frontier.claim("me", 1)).claims
+                assert claim.request == given
+
+        run(test())
+
+    def test_known_requests_are_not_queued_again(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                [one, two] = requests(2)
+                statuses = await frontier.add([one, one, two])
+                assert statuses == [AddStatus.QUEUED, AddStatus.KNOWN, AddStatus.QUEUED]
+                assert await frontier.add([two]) == [AddStatus.KNOWN]
+                claims = (await frontier.claim("me", 10)).claims
+                await frontier.finish(done(claims))
+                assert await frontier.add([one]) == [AddStatus.KNOWN]
+                assert (await frontier.claim("me", 10)).claims == []
+                stats = await frontier.stats()
+                assert (stats.added, stats.known) == (2, 3)
+
+        run(test())
+
+    def test_a_forced_request_is_queued_though_known(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                again = request("http://a/", is_forced=True)
+                statuses = await frontier.add([request("http://a/"), again, again])
+                assert statuses == [AddStatus.QUEUED] * 3
+                assert len((await frontier.claim("me", 10)).claims) == 3
+
+        run(test())
+
+    def test_a_dropped_request_is_remembered_and_not_queued(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                drop = request("http://a/deep", dropped_by="depth limit 3")
+                assert await frontier.add([drop, drop]) == [AddStatus.DROPPED] * 2
+                assert (await frontier.claim("me", 10)).claims == []
+                assert (await frontier.stats()).dropped == 1
+                [told] = await frontier.explain([drop.fingerprint])
+                assert (told.dropped_by, told.url) == ("depth limit 3", "http://a/deep")
+                # Found again by a shorter way, it is taken.
+                assert await frontier.add([request("http://a/deep")]) == [AddStatus.QUEUED]
+                assert await frontier.add([drop]) == [AddStatus.KNOWN]
+                [told] = await frontier.explain([drop.fingerprint])
+                assert told.dropped_by == ""
+
+        run(test())
+
+    # Order
+
+    @pytest.mark.parametrize("batch", [1, 2, 3, 100])
+    def test_bfs_serves_the_oldest_first(self, batch: int) -> None:
+        added = requests(7)
+        assert self.served(Order.BFS, added, batch) == [r.url for r in added]
+
+    @pytest.mark.parametrize("batch", [1, 2, 3, 100])
+    def test_dfs_serves_the_newest_first(self, batch: int) -> None:
+        added = requests(7)
+        assert self.served(Order.DFS, added, batch) == [r.url for r in reversed(added)]
+
+    @pytest.mark.parametrize("batch", [1, 2, 3, 100])
+    def test_priority_serves_the_highest_first_and_equals_in_turn(self, batch: int) -> None:
+        priorities = [0, 5, -3, 5, 0, 2**40, -(2**40)]
+        added = [request(f"http://a/{i}", priority=p) for i, p in enumerate(priorities)]
+        expected = [f"http://a/{i}" for i in (5, 1, 3, 0, 4, 2, 6)]
+        assert self.served(Order.PRIORITY, added, batch) == expected
+
+    def test_random_serves_all_and_in_no_order(self) -> None:
+        added = requests(200)
+        served = self.served(Order.RANDOM, added, 3)
+        assert sorted(served) == sorted(r.url for r in added)
+        assert served != [r.url for r in added]
+        assert served != [r.url for r in reversed(added)]
+
+    @pytest.mark.parametrize("order", [Order.BFS, Order.DFS, Order.RANDOM])
+    def test_priority_means_nothing_to_other_orders(self, order: Order) -> None:
+        plain = self.served(order, requests(20), 4)
+        ranked = [request(f"http://a/{i}", priority=i % 3) for i in range(20)]
+        assert self.served(order, ranked, 4) == plain
+
+    @pytest.mark.parametrize("order", list(Order))
+    def test_data_is_served_before_nav(self, order: Order) -> None:
+        kinds = [PageKind.NAV, PageKind.DATA] * 5
+        added = [request(f"http://a/{i}", kind=k, priority=-k) for i, k in enumerate(kinds)]
+        served = self.served(order, added, 3)
+        assert {int(url[-1]) % 2 for url in served[:5]} == {1}
+
+    @pytest.mark.parametrize("order", list(Order))
+    @pytest.mark.parametrize("ending", ["release", "reclaim"])
+    def test_what_is_given_back_is_served_next(self, order: Order, ending: str) -> None:
+        async def test() -> None:
+            async with self.opened(order=order) as frontier:
+                await frontier.add(requests(9))
+                first = (await frontier.claim("me", 4)).claims
+                if ending == "release":
+                    assert await frontier.release(tokens(first)) == [True] * 4
+                else:
+                    self.clock.advance(2 * MINUTE_MS)
+                    assert await frontier.reclaim() == 4
+                again = (await frontier.claim("me", 4)).claims
+                if order is Order.RANDOM:
+                    rest = (await frontier.claim("me", 9)).claims
+                    assert sorted(urls(again + rest)) == [f"http://a/{i}" for i in range(9)]
+                else:
+                    assert urls(again) == urls(first)
+
+        run(test())
+
+    def served(self, order: Order, added: list[PackedRequest], batch: int) -> list[str]:
+        """The URLs as they are claimed in batches after all were added."""
+        result: list[str] = []
+
+        async def test() -> None:
+            async with self.opened(order=order) as frontier:
+                await frontier.clear()
+                await frontier.add(added)
+                while claims := (await frontier.claim("me", batch)).claims:
+                    result.extend(urls(claims))
+
+        run(test())
+        return result
+
+    # Claims
+
+    def test_a_claimed_request_is_not_handed_out_again(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add(requests(3))
+                mine = (await frontier.claim("me", 2)).claims
+                yours = (await frontier.claim("you", 2)).claims
+                assert len({*urls(mine), *urls(yours)}) == 3
+                assert len({*tokens(mine), *tokens(yours)}) == 3
+
+        run(test())
+
+    def test_an_overdue_claim_is_given_to_another(self) -> None:
+        async def test() -> None:
+            async with self.opened(claim_ms=2 * MINUTE_MS) as frontier:
+                await frontier.add(requests(1))
+                [old] = (await frontier.claim("me", 1)).claims
+                self.clock.advance(2 * MINUTE_MS - 1)
+                assert await frontier.reclaim() == 0
+                self.clock.advance(1)
+                assert await frontier.reclaim() == 1
+                [new] = (await frontier.claim("you", 1)).claims
+                assert (new.request, new.owner) == (old.request, "you")
+                assert new.token != old.token
+                # Too late: what the first says no longer counts.
+                assert await frontier.finish(done([old])) == [False]
+                assert await frontier.renew([old.token]) == [False]
+                assert await frontier.release([old.token]) == [False]
+                stats = await frontier.stats()
+                assert (stats.stale, stats.claimed, stats.done) == (3, 1, 0)
+                assert await frontier.finish(done([new])) == [True]
+
+        run(test())
+
+    def test_a_renewed_claim_is_not_overdue(self) -> None:
+        async def test() -> None:
+            async with self.opened(claim_ms=2 * MINUTE_MS) as frontier:
+                await frontier.add(requests(2))
+                [kept, lost] = (await frontier.claim("me", 2)).claims
+                self.clock.advance(MINUTE_MS)
+                assert await frontier.renew([kept.token]) == [True]
+                self.clock.advance(MINUTE_MS)
+                assert await frontier.reclaim() == 1
+                assert await frontier.finish(done([kept, lost])) == [True, False]
+
+        run(test())
+
+    # Budget
+
+    def test_a_host_is_not_claimed_within_its_delay(self) -> None:
+        async def test() -> None:
+            limits = HostLimits(delay_ms=2_000, concurrency=8)
+            async with self.opened(limits=limits) as frontier:
+                await frontier.add(requests(3))
+                first = await frontier.claim("me", 10)
+                assert len(first.claims) == 1
+                assert first.claims[0].delay_ms == 2_000
+                assert first.next_at_ms == self.clock.now_ms() + 2_000
+                self.clock.advance(1_999)
+                assert (await frontier.claim("me", 10)).claims == []
+                self.clock.advance(1)
+                assert len((await frontier.claim("me", 10)).claims) == 1
+
+        run(test())
+
+    def test_a_host_has_no_more_claims_than_its_concurrency(self) -> None:
+        async def test() -> None:
+            async with self.opened(limits=HostLimits(concurrency=2)) as frontier:
+                await frontier.add(requests(5))
+                claims = (await frontier.claim("me", 10)).claims
+                assert len(claims) == 2
+                answer = await frontier.claim("me", 10)
+                assert (answer.claims, answer.next_at_ms) == ([], None)
+                await frontier.finish(done(claims[:1]))
+                assert len((await frontier.claim("me", 10)).claims) == 1
+
+        run(test())
+
+    def test_single_hosts_can_have_limits_of_their_own(self) -> None:
+        async def test() -> None:
+            own = {"b": HostLimits(delay_ms=500, concurrency=1)}
+            async with self.opened(limits_by_host=own) as frontier:
+                await frontier.add(requests(3, "a") + requests(3, "b"))
+                claims = (await frontier.claim("me", 10)).claims
+                assert [c.request.host for c in claims].count("b") == 1
+                assert [c.request.host for c in claims].count("a") == 3
+
+        run(test())
+
+    def test_a_host_that_must_wait_does_not_hold_up_others(self) -> None:
+        async def test() -> None:
+            slow = {"a": HostLimits(delay_ms=HOUR_MS, concurrency=8)}
+            async with self.opened(limits_by_host=slow) as frontier:
+                await frontier.add(requests(500, "a") + requests(5, "b"))
+                claims = (await frontier.claim("me", 100)).claims
+                assert [c.request.host for c in claims].count("b") == 5
+                await frontier.add([request("http://b/late")])
+                assert urls((await frontier.claim("me", 100)).claims) == ["http://b/late"]
+
+        run(test())
+
+    def test_hosts_share_what_is_claimed(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add(requests(100, "a") + requests(100, "b") + requests(2, "c"))
+                claims = (await frontier.claim("me", 30)).claims
+                hosts = [claim.request.host for claim in claims]
+                assert len(hosts) == 30
+                assert hosts.count("c") == 2
+                assert hosts.count("a") >= 10
+                assert hosts.count("b") >= 10
+
+        run(test())
+
+    def test_the_host_that_waited_longest_comes_first(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                for host in ("c", "a", "b"):
+                    await frontier.add(requests(2, host))
+                    self.clock.advance(1)
+                order = []
+                for _ in range(6):
+                    [claim] = (await frontier.claim("me", 1)).claims
+                    order.append(claim.request.host)
+                    self.clock.advance(1)
+                assert order == ["c", "a", "b", "c", "a", "b"]
+
+        run(test())
+
+    @pytest.mark.parametrize("status", [429, 503])
+    def test_a_host_that_has_had_enough_is_left_alone(self, status: int) -> None:
+        async def test() -> None:
+            async with self.opened(backoff_ms=1_000) as frontier:
+                await frontier.add(requests(9))
+                pauses = []
+                for _ in range(3):
+                    claims = (await frontier.claim("me", 2)).claims
+                    # Two answers to requests that were under way together count once.
+                    await frontier.finish(done(claims, status=status, ending=Ending.REPLACED))
+                    answer = await frontier.claim("me", 2)
+                    assert answer.claims == []
+                    assert answer.next_at_ms is not None
+                    pauses.append(answer.next_at_ms - self.clock.now_ms())
+                    self.clock.advance(pauses[-1])
+                assert pauses == [1_000, 2_000, 4_000]
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.finish(done(claims))
+                assert len((await frontier.claim("me", 2)).claims) == 2
+
+        run(test())
+
+    def test_retry_after_is_kept(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add(requests(2))
+                claims = (await frontier.claim("me", 1)).claims
+                outcome = done(claims, status=429, retry_after_ms=30_000, ending=Ending.REPLACED)
+                await frontier.finish(outcome)
+                self.clock.advance(29_999)
+                assert (await frontier.claim("me", 1)).claims == []
+                self.clock.advance(1)
+                assert len((await frontier.claim("me", 1)).claims) == 1
+
+        run(test())
+
+    def test_a_pause_that_a_server_asks_for_has_a_bound(self) -> None:
+        async def test() -> None:
+            async with self.opened(max_pause_ms=HOUR_MS) as frontier:
+                await frontier.add(requests(2))
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.finish(done(claims, status=503, retry_after_ms=999 * HOUR_MS))
+                self.clock.advance(HOUR_MS)
+                assert len((await frontier.claim("me", 1)).claims) == 1
+
+        run(test())
+
+    def test_a_crawl_delay_becomes_the_delay_of_its_host(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add(requests(9))
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.finish(done(claims, crawl_delay_ms=5_000))
+                [claim] = (await frontier.claim("me", 9)).claims
+                assert claim.delay_ms == 5_000
+                assert (await frontier.claim("me", 9)).claims == []
+                self.clock.advance(5_000)
+                assert len((await frontier.claim("me", 9)).claims) == 1
+
+        run(test())
+
+    # Bad URLs and hosts
+
+    def test_a_failed_url_is_taken_again_after_its_time(self) -> None:
+        async def test() -> None:
+            async with self.opened(bad_url_ms=HOUR_MS) as frontier:
+                [one] = requests(1)
+                await frontier.add([one])
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.finish(done(claims, ending=Ending.FAILED, status=404))
+                assert await frontier.add([one]) == [AddStatus.BAD]
+                self.clock.advance(HOUR_MS)
+                assert await frontier.add([one]) == [AddStatus.QUEUED]
+                assert await frontier.add([one]) == [AddStatus.KNOWN]
+                assert (await frontier.stats()).skipped_bad == 1
+
+        run(test())
+
+    def test_requests_of_a_bad_host_are_kept_until_its_time(self) -> None:
+        async def test() -> None:
+            async with self.opened(bad_host_ms=HOUR_MS) as frontier:
+                await frontier.add(requests(3, "nowhere"))
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.finish(
+                    done(claims, ending=Ending.FAILED, status=0, is_host_bad=True)
+                )
+                assert (await frontier.claim("me", 9)).claims == []
+                await frontier.add([request("http://nowhere/late")])
+                stats = await frontier.stats()
+                assert (stats.queued, stats.held, stats.pending) == (4, 4, 0)
+                self.clock.advance(HOUR_MS)
+                again = (await frontier.claim("me", 9)).claims
+                assert sorted(urls(again)) == [
+                    *(f"http://nowhere/{i}" for i in range(3)),
+                    "http://nowhere/late",
+                ]
+                stats = await frontier.stats()
+                assert (stats.held, stats.pending) == (0, 4)
+
+        run(test())
+
+    # Counting
+
+    def test_a_crawl_is_finished_when_nothing_is_pending(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                assert (await frontier.stats()).pending == 0
+                await frontier.add(requests(2))
+                assert (await frontier.stats()).pending == 2
+                claims = (await frontier.claim("me", 2)).claims
+                assert (await frontier.stats()).pending == 2
+                await frontier.add([request("http://a/more")])
+                await frontier.finish(done(claims))
+                assert (await frontier.stats()).pending == 1
+                claims = (await frontier.claim("me", 2)).claims
+                await frontier.finish(done(claims))
+                stats = await frontier.stats()
+                assert (stats.pending, stats.added, stats.done) == (0, 3, 3)
+
+        run(test())
+
+    def test_endings_are_counted_apart(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add(requests(4))
+                claims = (await frontier.claim("me", 4)).claims
+                endings = [
+                    Outcome(token=claim.token, ending=ending)
+                    for claim, ending in zip(claims, Ending, strict=True)
+                ]
+                await frontier.finish(endings)
+                stats = await frontier.stats()
+                assert (stats.done, stats.replaced, stats.failed, stats.refused) == (1, 1, 1, 1)
+
+        run(test())
+
+    # Explaining
+
+    def test_explain_tells_the_whole_story(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                home = request("http://a/")
+                page = request("http://a/page", found_on=home.fingerprint, kind=PageKind.NAV)
+                [nothing] = await frontier.explain([page.fingerprint])
+                assert nothing.seen_at_ms is None
+
+                await frontier.add([home])
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.add([page])
+                seen_at_ms = self.clock.now_ms()
+                await frontier.finish(done(claims))
+                [queued] = await frontier.explain([page.fingerprint])
+                assert (queued.url, queued.queued_kind) == (page.url, PageKind.NAV)
+                assert (queued.seen_at_ms, queued.found_on_url) == (seen_at_ms, "http://a/")
+                assert queued.host is not None
+                assert queued.host.queued == 1
+
+                [claim] = (await frontier.claim("worker-7", 1)).claims
+                [claimed] = await frontier.explain([page.fingerprint])
+                assert claimed.claim == claim
+                assert claimed.queued_kind is None
+
+                self.clock.advance(5)
+                note = "Forbidden by robots.txt"
+                await frontier.finish(done([claim], ending=Ending.DROPPED, status=0, note=note))
+                [ended] = await frontier.explain([page.fingerprint])
+                assert ended.claim is None
+                assert ended.url == page.url
+                [fetch] = ended.fetches
+                assert (fetch.at_ms, fetch.note) == (seen_at_ms + 5, note)
+                assert fetch.ending is Ending.DROPPED
+
+        run(test())
+
+    def test_explain_remembers_the_last_ten_fetches(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                again = request("http://a/", is_forced=True)
+                for i in range(12):
+                    await frontier.add([again])
+                    claims = (await frontier.claim("me", 1)).claims
+                    await frontier.finish(done(claims, status=200 + i))
+                [told] = await frontier.explain([again.fingerprint])
+                assert [fetch.status for fetch in told.fetches] == list(range(202, 212))
+
+        run(test())
+
+    def test_busy_hosts_are_listed(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add(requests(2, "a") + requests(5, "b") + requests(1, "c"))
+                states = await frontier.hosts(2)
+                assert [(s.host, s.queued) for s in states] == [("b", 5), ("a", 2)]
+
+        run(test())
+
+    # Clearing
+
+    def test_clearing_nav_leaves_data_alone(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                nav = requests(3, "a", kind=PageKind.NAV) + requests(2, "b", kind=PageKind.NAV)
+                data = [request(f"http://a/article/{i}") for i in range(2)]
+                fetched = request("http://c/list", kind=PageKind.NAV)
+                await frontier.add([fetched])
+                await frontier.finish(done((await frontier.claim("me", 1)).claims))
+                await frontier.add(nav + data)
+                await frontier.clear(PageKind.NAV)
+                stats = await frontier.stats()
+                assert (stats.queued_nav, stats.queued_data) == (0, 2)
+                # Navigation starts over, fetched pages too; articles stay known.
+                assert await frontier.add([*nav, fetched]) == [AddStatus.QUEUED] * 6
+                assert await frontier.add(data) == [AddStatus.KNOWN] * 2
+                assert len((await frontier.claim("me", 99)).claims) == 8
+
+        run(test())
+
+    def test_clearing_a_kind_leaves_its_claims_alone(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                nav = requests(2, kind=PageKind.NAV)
+                await frontier.add(nav)
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.clear(PageKind.NAV)
+                assert await frontier.add(nav) == [AddStatus.KNOWN, AddStatus.QUEUED]
+                assert await frontier.finish(done(claims)) == [True]
+
+        run(test())
+
+    def test_clearing_all_forgets_everything(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                added = [*requests(3), request("http://b/", dropped_by="rule")]
+                await frontier.add(added)
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.clear()
+                stats = await frontier.stats()
+                assert (stats.pending, stats.added, stats.hosts) == (0, 0, 0)
+                assert await frontier.finish(done(claims)) == [False]
+                told = await frontier.explain([r.fingerprint for r in added])
+                assert [(t.seen_at_ms, t.dropped_by) for t in told] == [(None, "")] * 4
+                assert await frontier.add(added[:3]) == [AddStatus.QUEUED] * 3
+
+        run(test())
+
+    # Surviving
+
+    def test_state_survives_closing(self) -> None:
+        if not self.SURVIVES_REOPEN:
+            pytest.skip("this backend forgets when it is closed")
+
+        async def test() -> None:
+            slow = HostLimits(delay_ms=10_000, concurrency=3)
+            async with self.opened(limits=slow) as frontier:
+                await frontier.add(requests(5))
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.finish(done(claims))
+                self.clock.advance(1)
+                before = await frontier.stats()
+            async with self.opened(limits=slow) as frontier:
+                assert await frontier.stats() == before
+                assert await frontier.add(requests(5)) == [AddStatus.KNOWN] * 5
+                # The host is still within its delay.
+                assert (await frontier.claim("me", 1)).claims == []
+                self.clock.advance(9_999)
+                assert urls((await frontier.claim("me", 1)).claims) == ["http://a/1"]
+
+        run(test())
+
+    def test_claims_of_a_dead_owner_come_back_when_the_store_is_opened(self) -> None:
+        if not self.RECLAIMS_AT_OPEN:
+            pytest.skip("this backend waits for the deadline")
+
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add(requests(5))
+                first = (await frontier.claim("me", 3)).claims
+            async with self.opened() as frontier:
+                again = (await frontier.claim("me", 3)).claims
+                assert urls(again) == urls(first)
+                assert (await frontier.stats()).reclaimed == 3
+
+        run(test())

@@ -1,0 +1,49 @@
+"""URLs: the canonical form, the fingerprint, the host key.
+
+Two requests are the same page when their fingerprints are equal. A fingerprint is 63 bits of a
+keyed hash over method, canonical URL and body, so that it fits into a signed integer everywhere;
+the odds that two of n URLs collide are about n²/2⁶⁴.
+"""
+
+from hashlib import blake2b
+
+import can_ada
+
+#: Changing this key makes every known URL unknown. It names the format, it is no secret.
+FINGERPRINT_KEY = b"weft/1"
+
+
+def canonical_url(url: str) -> str:
+    """The URL as a browser understands it, without fragment, its query parameters in order.
+
+    What is no URL is returned as it came: it then is its own canonical form.
+    """
+    try:
+        parsed = can_ada.parse(url)
+    except ValueError:
+        return url
+    parsed.hash = ""
+    query = parsed.search
+    if "&" in query:
+        parsed.search = "&".join(sorted(query[1:].split("&")))
+    elif not query:
+        parsed.search = ""  # "http://host/?" is "http://host/"
+    return str(parsed.href)
+
+
+def fingerprint(url: str, method: str = "GET", body: bytes = b"", extra: bytes = b"") -> int:
+    """The 63-bit identity of a request; `extra` holds whatever else tells requests apart."""
+    canonical = canonical_url(url).encode(errors="surrogatepass")
+    digest = blake2b(canonical, digest_size=8, key=FINGERPRINT_KEY)
+    if method != "GET" or body or extra:
+        for part in (method.encode(), body, extra):
+            digest.update(b"\0" + len(part).to_bytes(8, "big") + part)
+    return int.from_bytes(digest.digest(), "big") >> 1
+
+
+def host_key(url: str) -> str:
+    """The unit of politeness that a URL belongs to: its host name; empty where it has none."""
+    try:
+        return str(can_ada.parse(url).hostname)
+    except ValueError:
+        return ""
