@@ -7,12 +7,10 @@ the store; so whatever is still claimed when it is opened belongs to a process t
 goes back to its queue at once.
 """
 
-import asyncio
 import random
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import ParamSpec, Self, TypeVar
+from typing import Self, TypeVar, TypeVarTuple
 
 import msgspec
 from rocksdict import AccessType, Rdict
@@ -58,9 +56,10 @@ from weft.records import (
     PageKind,
     Stats,
 )
+from weft.thread import WorkThread
 
-P = ParamSpec("P")
-T = TypeVar("T")
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
 
 _FORMAT = b"format"
 
@@ -80,14 +79,14 @@ class RocksFrontier:
         self._clock = clock or SystemClock()
         self._queues = Queues(self._config.order, rng or random.Random())
         self._is_read_only = is_read_only
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="weft-frontier")
+        self._thread = WorkThread("weft-frontier")
         self._database: Database | None = None
 
     async def __aenter__(self) -> Self:
         try:
             await self._run(self._open)
         except BaseException:
-            self._thread.shutdown()
+            self._thread.stop()
             raise
         return self
 
@@ -95,7 +94,7 @@ class RocksFrontier:
         try:
             await self._run(self._close)
         finally:
-            self._thread.shutdown()
+            self._thread.stop()
 
     async def add(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
         return await self._run(self._add_all, requests)
@@ -127,10 +126,9 @@ class RocksFrontier:
     async def clear(self, kind: PageKind | None = None) -> None:
         await self._run(self._clear_all if kind is None else lambda: self._clear_kind(kind))
 
-    async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        loop = asyncio.get_running_loop()
+    async def _run(self, call: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
         try:
-            return await loop.run_in_executor(self._thread, lambda: call(*args, **kwargs))
+            return await self._thread.run(call, *arguments)
         except Exception as problem:
             # RocksDB's errors come as bare Exception; whatever has a type of its own is not theirs.
             if type(problem) is Exception:
@@ -242,9 +240,7 @@ class RocksFrontier:
         if hosts:
             unit.commit()
         first = self._db.first(READY)
-        return Claims(
-            taken, next_at_ms=None if first is None else int.from_bytes(first[:8], "big")
-        )
+        return Claims(taken, next_at_ms=None if first is None else int.from_bytes(first[:8], "big"))
 
     def _ready_hosts(self, limit: int, now_ms: int) -> list[str]:
         hosts: list[str] = []

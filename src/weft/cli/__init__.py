@@ -1,0 +1,5 @@
+"""The command `weft`."""
+
+
+def main() -> None:
+    raise SystemExit("not yet")

@@ -1,0 +1,47 @@
+"""The fingerprint of a Scrapy request.
+
+A project that sets REQUEST_FINGERPRINTER_CLASS decides for itself which requests are the same;
+its answer is only shortened. Otherwise method, canonical URL, body and chosen headers count.
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from weft.urls import fingerprint
+
+#: A start request is injected once a job, without making its URL known: the spider asked for it
+#: unfiltered, as Scrapy does, and links to it count as new.
+_START = int.from_bytes(blake2b(b"weft start", digest_size=8).digest(), "big") >> 1
+
+
+def start_fingerprint(number: int) -> int:
+    """The identity of a start request that is not to be filtered otherwise."""
+    return number ^ _START
+
+
+class Fingerprinter:
+    def __init__(self, crawler: Crawler, headers: Sequence[str]) -> None:
+        self._headers = sorted(header.lower() for header in headers)
+        priority = crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS") or 0
+        self._is_default = priority <= SETTINGS_PRIORITIES["default"]
+        self._crawler = crawler
+
+    def __call__(self, request: Request) -> int:
+        if not self._is_default:
+            digest = self._crawler.request_fingerprinter.fingerprint(request)
+            return int.from_bytes(blake2b(digest, digest_size=8).digest(), "big") >> 1
+        return fingerprint(request.url, request.method, request.body, self._extra(request))
+
+    def _extra(self, request: Request) -> bytes:
+        parts = [
+            name.encode() + b":" + value
+            for name in self._headers
+            for value in request.headers.getlist(name)
+        ]
+        if request.meta.get("verbatim_url"):
+            parts.append(request.url.encode())
+        return b"\n".join(parts)

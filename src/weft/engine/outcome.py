@@ -1,0 +1,72 @@
+"""What became of a request in the hands of Scrapy: gathered in pieces, then told as an outcome."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
+
+from weft.records import Claim, Ending, Outcome
+
+
+@dataclass(slots=True)
+class Fate:
+    """What is known so far about a claim that Scrapy has in its hands."""
+
+    claim: Claim
+    #: Status of the last response from the network (or the cache); 0: none.
+    status: int = 0
+    retry_after_ms: int = 0
+    crawl_delay_ms: int = 0
+    #: A response left the downloader for the spider.
+    is_answered: bool = False
+    #: The spider's callback was called with it.
+    is_handled: bool = False
+    #: Why the downloader gave up.
+    error: Exception | None = None
+    #: What the spider's callback raised.
+    spider_error: str = ""
+    #: No longer counted as under way.
+    is_downloaded: bool = False
+
+    def outcome(self) -> Outcome:
+        ending, note = self._ending()
+        return Outcome(
+            token=self.claim.token,
+            ending=ending,
+            status=self.status,
+            note=note,
+            retry_after_ms=self.retry_after_ms,
+            crawl_delay_ms=self.crawl_delay_ms,
+            is_host_bad=isinstance(self.error, CannotResolveHostError),
+        )
+
+    def _ending(self) -> tuple[Ending, str]:
+        if isinstance(self.error, IgnoreRequest):
+            return Ending.DROPPED, str(self.error) or "ignored by a downloader middleware"
+        if self.error is not None:
+            return Ending.FAILED, f"{type(self.error).__name__}: {self.error}".strip(": ")
+        if self.spider_error:
+            return Ending.FAILED, self.spider_error
+        if not self.is_answered:
+            return Ending.REPLACED, "retried or redirected"
+        if self.status >= 400 and not self.is_handled:
+            return Ending.FAILED, f"status {self.status}"
+        return Ending.DONE, ""
+
+    @property
+    def is_page(self) -> bool:
+        """A page that was fetched and handed to the spider."""
+        return self.is_answered and self.is_handled and not self.error
+
+
+def retry_after_ms(value: bytes | None, now: datetime) -> int:
+    """A Retry-After header, seconds or a date, as milliseconds from now; 0 for nonsense."""
+    text = (value or b"").decode("ascii", errors="replace").strip()
+    if text.isdecimal():
+        return int(text[:12]) * 1000
+    try:
+        at = parsedate_to_datetime(text)
+        return max(0, round((at - now).total_seconds() * 1000))
+    except (ValueError, TypeError):
+        return 0

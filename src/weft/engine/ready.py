@@ -1,0 +1,67 @@
+"""Claims that wait to be sent: a queue for each host, served in turn.
+
+A host has no more requests under way than its concurrency; claims beyond that wait here, so that
+the next is at hand the moment one ends.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable
+
+from weft.records import Claim
+
+
+class Ready:
+    def __init__(self, concurrency_of: Callable[[str], int]) -> None:
+        self._concurrency_of = concurrency_of
+        self._waiting: dict[str, deque[Claim]] = defaultdict(deque)
+        self._under_way: Counter[str] = Counter()
+        # Hosts that have a claim waiting and may send it.
+        self._line: deque[str] = deque()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def put(self, claim: Claim) -> None:
+        host = claim.request.host
+        self._waiting[host].append(claim)
+        self._size += 1
+        if len(self._waiting[host]) == 1 and self._may_send(host):
+            self._line.append(host)
+
+    def take(self) -> Claim | None:
+        """The next claim to send; its host then has one more under way."""
+        if not self._line:
+            return None
+        host = self._line.popleft()
+        claim = self._waiting[host].popleft()
+        self._size -= 1
+        self._under_way[host] += 1
+        if not self._waiting[host]:
+            del self._waiting[host]
+        elif self._may_send(host):
+            self._line.append(host)
+        return claim
+
+    def ended(self, host: str) -> None:
+        """A request of this host is no longer under way."""
+        could_send = self._may_send(host)
+        self._under_way[host] -= 1
+        if not self._under_way[host]:
+            del self._under_way[host]
+        if not could_send and host in self._waiting:
+            self._line.append(host)
+
+    def tokens(self) -> list[int]:
+        return [claim.token for waiting in self._waiting.values() for claim in waiting]
+
+    def take_all(self) -> list[Claim]:
+        """Everything that waits, to be given back."""
+        claims = [claim for waiting in self._waiting.values() for claim in waiting]
+        self._waiting.clear()
+        self._line.clear()
+        self._size = 0
+        return claims
+
+    def _may_send(self, host: str) -> bool:
+        return self._under_way[host] < self._concurrency_of(host)

@@ -1,0 +1,178 @@
+"""Scrapy's settings, read once into the values that the parts of a crawl are given."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from scrapy.settings import BaseSettings
+
+from weft.config import FrontierConfig, HostLimits
+from weft.errors import ConfigError
+from weft.records import Order
+
+#: Where a job keeps its frontier and items, below the working directory.
+DEFAULT_JOBS_DIR = Path(".weft")
+#: Items go into this file of the job's directory unless WEFT_OUTPUT says otherwise.
+DEFAULT_ITEMS = "items.db"
+#: Requests under way in one worker, over all hosts; Scrapy's own default of 16 lets two slow hosts
+#: hold up all others.
+DEFAULT_CONCURRENT_REQUESTS = 128
+
+#: Every setting of Weft: its default and what it does. `docs/settings.md` is checked against it.
+SETTINGS: Mapping[str, tuple[Any, str]] = {
+    "WEFT_ENABLED": (True, "switches the add-on off when False"),
+    "WEFT_STORE": ("", "where the frontier is: rocks:///DIR; by default .weft/NAME-OF-SPIDER"),
+    "WEFT_ORDER": ("priority", "order of a host's queue: bfs, dfs, priority or random"),
+    "WEFT_OUTPUT": (None, "files that items go to; by default items.db of the job; []: none"),
+    "WEFT_ITEM_KEY": ([], "fields that identify an item; by default the page and its place on it"),
+    "WEFT_FINGERPRINT_HEADERS": ([], "request headers that tell requests apart"),
+    "WEFT_MAX_PAGES": (0, "ends the crawl after this many pages; 0: no limit"),
+    "WEFT_FRESH": (False, "forgets an earlier crawl of this job and its items at the start"),
+    "WEFT_RERUN": (True, "a job that is finished starts afresh; False: there is nothing to do"),
+}
+
+
+class JobConfig(msgspec.Struct, frozen=True):
+    """How one job runs."""
+
+    job_dir: Path
+    frontier: FrontierConfig
+    #: What hosts allow; the frontier hands out more claims than that, see `_claimable`.
+    limits: HostLimits
+    limits_by_host: Mapping[str, HostLimits]
+    outputs: tuple[str, ...]
+    item_key: tuple[str, ...]
+    fingerprint_headers: tuple[str, ...]
+    max_pages: int
+    is_fresh: bool
+    is_rerun: bool
+
+    def limits_of(self, host: str) -> HostLimits:
+        return self.limits_by_host.get(host, self.limits)
+
+
+def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
+    """All problems are told at once."""
+    problems: list[str] = []
+    order = _read_order(settings, problems)
+    limits = HostLimits(
+        delay_ms=round(_number(settings, "DOWNLOAD_DELAY", problems) * 1000),
+        concurrency=_concurrency(settings, problems),
+    )
+    by_host = _limits_by_host(settings, limits, problems)
+    job_dir = _job_dir(settings, spider_name, problems)
+    max_pages = int(_number(settings, "WEFT_MAX_PAGES", problems))
+    problems += _unknown_settings(settings)
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return JobConfig(
+        job_dir=job_dir,
+        frontier=FrontierConfig(
+            order=order,
+            limits=_claimable(limits),
+            limits_by_host={host: _claimable(own) for host, own in by_host.items()},
+        ),
+        limits=limits,
+        limits_by_host=by_host,
+        outputs=_outputs(settings, job_dir),
+        item_key=tuple(settings.getlist("WEFT_ITEM_KEY")),
+        fingerprint_headers=tuple(settings.getlist("WEFT_FINGERPRINT_HEADERS")),
+        max_pages=max_pages,
+        is_fresh=settings.getbool("WEFT_FRESH"),
+        is_rerun=settings.getbool("WEFT_RERUN"),
+    )
+
+
+def store_path(store: str) -> Path:
+    """The directory that a store address names."""
+    parts = urlsplit(store)
+    path = parts.netloc + parts.path
+    if parts.scheme != "rocks" or not path:
+        raise ConfigError(
+            f"{store!r} is no store; write rocks:///DIR for a directory with an absolute path, "
+            "or rocks://DIR for one below the working directory"
+        )
+    return Path(path)
+
+
+def _claimable(limits: HostLimits) -> HostLimits:
+    """A host without delay may have twice its concurrency in claims: half of them wait here, so
+    that the next is at hand when one ends. Never more than its concurrency are sent at a time."""
+    if limits.delay_ms:
+        return limits
+    return HostLimits(delay_ms=0, concurrency=2 * limits.concurrency)
+
+
+def _read_order(settings: BaseSettings, problems: list[str]) -> Order:
+    value = settings.get("WEFT_ORDER")
+    try:
+        return Order(value)
+    except ValueError:
+        problems.append(f"WEFT_ORDER is {value!r}; choose one of {', '.join(Order)}")
+        return Order.BFS
+
+
+def _number(settings: BaseSettings, name: str, problems: list[str]) -> float:
+    try:
+        value = settings.getfloat(name)
+    except (TypeError, ValueError):
+        value = -1.0
+    if not 0 <= value < 1e9:
+        problems.append(f"{name} is {settings.get(name)!r}; it must be a number, 0 or more")
+        return 0.0
+    return value
+
+
+def _concurrency(settings: BaseSettings, problems: list[str]) -> int:
+    per_ip = int(_number(settings, "CONCURRENT_REQUESTS_PER_IP", problems))
+    value = per_ip or int(_number(settings, "CONCURRENT_REQUESTS_PER_DOMAIN", problems))
+    if value < 1:
+        problems.append("CONCURRENT_REQUESTS_PER_DOMAIN must be 1 or more")
+    return max(1, value)
+
+
+def _limits_by_host(
+    settings: BaseSettings, limits: HostLimits, problems: list[str]
+) -> dict[str, HostLimits]:
+    by_host = {}
+    for host, own in settings.getdict("DOWNLOAD_SLOTS").items():
+        try:
+            by_host[host] = HostLimits(
+                delay_ms=round(float(own.get("delay", limits.delay_ms / 1000)) * 1000),
+                concurrency=max(1, int(own.get("concurrency", limits.concurrency))),
+            )
+        except (AttributeError, TypeError, ValueError):
+            problems.append(
+                f"DOWNLOAD_SLOTS[{host!r}] is {own!r}; delay and concurrency are numbers"
+            )
+    return by_host
+
+
+def _job_dir(settings: BaseSettings, spider_name: str, problems: list[str]) -> Path:
+    store = settings.get("WEFT_STORE")
+    if store:
+        try:
+            return store_path(store)
+        except ConfigError as error:
+            problems.append(f"WEFT_STORE: {error}")
+    if settings.get("JOBDIR"):
+        return Path(settings["JOBDIR"])
+    return DEFAULT_JOBS_DIR / spider_name
+
+
+def _outputs(settings: BaseSettings, job_dir: Path) -> tuple[str, ...]:
+    value = settings.get("WEFT_OUTPUT")
+    if value is None:
+        return (str(job_dir / DEFAULT_ITEMS),)
+    return tuple(settings.getlist("WEFT_OUTPUT"))
+
+
+def _unknown_settings(settings: BaseSettings) -> list[str]:
+    names = (name for name in settings if isinstance(name, str) and name.startswith("WEFT_"))
+    return [
+        f"there is no setting {name}; Weft has {', '.join(sorted(SETTINGS))}"
+        for name in names
+        if name not in SETTINGS
+    ]

@@ -1,0 +1,90 @@
+"""SQLite files as the sinks use them: durable, shared with readers, with a format number."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from weft.errors import StoreError, StoreFormatError
+from weft.sinks.files import prepare_place
+
+#: How long to wait for another process that writes.
+BUSY_TIMEOUT_S = 30.0
+#: "Weft" in ASCII; tells our files from those of other programs.
+APPLICATION_ID = 0x57656674
+
+
+def open_database(path: Path, schema: Sequence[str], format_number: int) -> sqlite3.Connection:
+    """Open the database at `path`, made with `schema` if it is new.
+
+    A commit is on disk when it returns. Statements outside of `transaction` commit by themselves.
+    """
+    prepare_place(path)
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    try:
+        _check_format(connection, path, format_number)  # before anything changes the file
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        _create(connection, path, schema, format_number)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def close_database(connection: sqlite3.Connection) -> None:
+    """Close, and move what the log holds into the database file.
+
+    If that fails, for example on a full disk, the log stays and the next `open_database` reads it.
+    """
+    with suppress(sqlite3.Error):
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    connection.close()
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing of what is executed inside."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # some errors roll back by themselves
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+        raise
+
+
+def _create(
+    connection: sqlite3.Connection, path: Path, schema: Sequence[str], format_number: int
+) -> None:
+    with transaction(connection):
+        if not _check_format(connection, path, format_number):  # another process may be first
+            return
+        for statement in schema:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {format_number}")
+
+
+def _check_format(connection: sqlite3.Connection, path: Path, format_number: int) -> bool:
+    """Whether the database is new; raises if it is not ours to write."""
+    if _number(connection, "SELECT count(*) FROM sqlite_master") == 0:
+        return True
+    if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
+        raise StoreError(
+            f"{path} is the database of another program; choose another output with -o"
+        )
+    found = _number(connection, "PRAGMA user_version")
+    if found > format_number:
+        raise StoreFormatError(
+            f"{path} has format {found}, this Weft knows formats up to {format_number}; "
+            "upgrade Weft or choose another output with -o"
+        )
+    return False
+
+
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    (value,) = connection.execute(query).fetchone()
+    return int(value)

@@ -1,0 +1,48 @@
+"""Items as JSON. Whatever a spider yields can be stored: an odd value costs its form, not the item.
+
+Dates become ISO 8601, decimals strings, bytes Base64, NaN null, and what JSON has no word for its
+`str()`.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+#: Deeper nesting (or data that contains itself) is stored as text.
+MAX_DEPTH = 100
+
+
+def encode_fields(fields: Mapping[str, object]) -> bytes:
+    """One JSON object in UTF-8, on one line."""
+    try:
+        return _ENCODER.encode(fields)
+    except Exception:  # raised by msgspec or by a `__str__` of the user: the slow way copes
+        return _ENCODER.encode(_plain(fields, depth=0))
+
+
+def _text(value: object) -> str:
+    try:
+        text = str(value)
+    except Exception:  # the user's `__str__` is broken
+        text = object.__repr__(value)
+    return _without_surrogates(text)
+
+
+def _without_surrogates(text: str) -> str:
+    return text.encode(errors="replace").decode()
+
+
+def _plain(value: object, depth: int) -> object:
+    if isinstance(value, str):
+        return _without_surrogates(value)
+    if depth < MAX_DEPTH and isinstance(value, Mapping):
+        return {_text(name): _plain(part, depth + 1) for name, part in value.items()}
+    if depth < MAX_DEPTH and isinstance(value, list | tuple | set | frozenset):
+        return [_plain(part, depth + 1) for part in value]
+    try:
+        return msgspec.Raw(_ENCODER.encode(value))
+    except Exception:  # as above
+        return _text(value)
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_text)

@@ -1,0 +1,30 @@
+"""Files whose names survive a power failure: a directory entry is on disk after an fsync only."""
+
+import os
+from pathlib import Path
+
+from weft.errors import StoreError
+
+
+def prepare_place(path: Path) -> None:
+    """Make the directories that a file at `path` needs."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a directory; name a file in it")
+    _make_directory(path.parent)
+
+
+def _make_directory(directory: Path) -> None:
+    if directory.is_dir():
+        return
+    _make_directory(directory.parent)
+    directory.mkdir(exist_ok=True)
+    sync_directory(directory.parent)
+
+
+def sync_directory(directory: Path) -> None:
+    """Put the names in `directory` on disk."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,51 @@
+"""The log of requests: one line per request, written by the server, read by `SiteServer.hits()`."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One request that reached the site.
+
+    `at_s` is `time.monotonic()` of the server when the request had arrived: that clock is shared
+    by all processes of a machine. `path` includes the query. `status` is 0 where no HTTP came back.
+    """
+
+    at_s: float
+    host: str
+    method: str
+    path: str
+    status: int
+
+
+class HitLog:
+    """The server's side: buffered, so that logging costs next to nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("ab", buffering=256 * 1024)
+
+    def add(self, at_s: float, host: str, method: str, path: str, status: int) -> None:
+        self._file.write(f"{at_s:.6f} {host} {method} {status} {path}\n".encode("latin-1"))
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def clear(self) -> None:
+        self._file.flush()
+        # The file is open for appending: the next line is written at its new end.
+        os.ftruncate(self._file.fileno(), 0)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def read_hits(path: Path) -> list[Hit]:
+    lines = path.read_bytes().decode("latin-1").split("\n")
+    return [_hit(line) for line in lines if line]
+
+
+def _hit(line: str) -> Hit:
+    at_s, host, method, status, path = line.split(" ", 4)
+    return Hit(float(at_s), host, method, path, int(status))

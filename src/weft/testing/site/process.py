@@ -1,0 +1,222 @@
+"""The serving process: one event loop, one listening socket per host, one log.
+
+A process that was started by a `SiteServer` ends with it: its standard input is a pipe that the
+parent holds, and ends when the parent does, however that dies. As a process that the parent forked
+may hold the pipe too, it also looks who its parent is.
+"""
+
+import asyncio
+import errno
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from weft.errors import ConfigError
+from weft.testing.site.hits import HitLog
+from weft.testing.site.options import Site
+from weft.testing.site.responder import Responder
+from weft.testing.site.wire import (
+    Answer,
+    BadRequest,
+    Request,
+    take_request,
+    text_answer,
+    with_close,
+)
+
+#: Paths of the server's own, not logged: write the log to its file; empty log and memory.
+FLUSH_PATH = "/_weft/flush"
+FORGET_PATH = "/_weft/forget"
+
+LOG_NAME = "hits.log"
+BACKLOG = 1024
+PORT_ATTEMPTS = 50
+PARENT_CHECK_S = 0.5
+
+
+class Service:
+    """What all connections share."""
+
+    def __init__(self, site: Site, port: int, log: HitLog | None) -> None:
+        self._latency_s = {host: site.latency_of(host) for host in site.hosts}
+        self._responder = Responder(site, port)
+        self._log = log
+
+    def answer(self, host: str, request: Request) -> Answer:
+        if request.path in (FLUSH_PATH, FORGET_PATH):
+            return self._control(request.path)
+        answer = self._responder.answer(host, request)
+        if self._log:
+            self._log.add(time.monotonic(), host, request.method, request.target, answer.status)
+        latency_s = self._latency_s[host]
+        return answer._replace(delay_s=answer.delay_s + latency_s) if latency_s else answer
+
+    def _control(self, path: str) -> Answer:
+        if path == FORGET_PATH:
+            self._responder.forget()
+        if self._log:
+            (self._log.clear if path == FORGET_PATH else self._log.flush)()
+        return text_answer(200, "done\n")
+
+
+class Connection(asyncio.Protocol):
+    """Answers the requests of one connection in order, each after the latency of its host."""
+
+    # Set by asyncio before any data arrives.
+    _transport: asyncio.Transport
+    _host: str
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._buffer = b""
+        self._is_waiting = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # asyncio has already switched Nagle's algorithm off (TCP_NODELAY).
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._host = transport.get_extra_info("sockname")[0]
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer = self._buffer + data if self._buffer else data
+        if not self._is_waiting:
+            self._answer_all()
+
+    def _answer_all(self) -> None:
+        while self._buffer and not self._is_waiting and not self._transport.is_closing():
+            try:
+                request, self._buffer = take_request(self._buffer)
+            except BadRequest as problem:
+                self._send(with_close(text_answer(problem.status, "Bad request\n")), is_last=True)
+                return
+            if request is None:
+                return
+            self._answer(request)
+
+    def _answer(self, request: Request) -> None:
+        answer = self._service.answer(self._host, request)
+        is_last = answer.is_broken or request.is_last
+        if is_last and not answer.is_broken:
+            answer = with_close(answer)
+        if not answer.delay_s:
+            self._send(answer, is_last)
+            return
+        self._is_waiting = True
+        asyncio.get_running_loop().call_later(answer.delay_s, self._send_late, answer, is_last)
+
+    def _send_late(self, answer: Answer, is_last: bool) -> None:
+        self._is_waiting = False
+        self._send(answer, is_last)
+        self._answer_all()
+
+    def _send(self, answer: Answer, is_last: bool) -> None:
+        if self._transport.is_closing():
+            return
+        self._transport.write(answer.data)
+        if is_last:
+            self._transport.close()
+
+
+def listen(hosts: tuple[str, ...], port: int) -> list[socket.socket]:
+    """A socket on each host, all on one port: `port`, or any that is free on all of them."""
+    for _ in range(1 if port else PORT_ATTEMPTS):
+        sockets: list[socket.socket] = []
+        try:
+            for host in hosts:
+                sockets.append(_bound(host, sockets[0].getsockname()[1] if sockets else port))
+        except OSError as problem:
+            for bound in sockets:
+                bound.close()
+            if problem.errno != errno.EADDRINUSE:
+                raise ConfigError(f"cannot listen on {hosts}: {problem.strerror}") from problem
+        else:
+            return sockets
+    raise ConfigError(f"port {port or '(any)'} is in use on one of {hosts}: choose another")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+async def serve(
+    site: Site, sockets: list[socket.socket], log: HitLog | None, stop: asyncio.Event
+) -> None:
+    """Serves until `stop` or SIGTERM."""
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    connection = partial(Connection, Service(site, sockets[0].getsockname()[1], log))
+    servers = [await loop.create_server(connection, sock=each) for each in sockets]
+    await stop.wait()
+    for server in servers:
+        server.close()
+
+
+def run_by_hand(site: Site, port: int) -> None:
+    """Serves until Ctrl-C."""
+    sockets = listen(site.hosts, port)
+    for each in sockets:
+        host, bound_port = each.getsockname()
+        print(f"http://{host}:{bound_port}/", flush=True)
+    asyncio.run(_serve_by_hand(site, sockets))
+
+
+async def _serve_by_hand(site: Site, sockets: list[socket.socket]) -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
+    await serve(site, sockets, None, stop)
+
+
+def run_as_child(site: Site, port: int, parent_pid: int) -> None:
+    """Serves until the parent ends. Says on standard output where, or why not."""
+    # Ctrl-C goes to the whole group; our parent decides when we end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        sockets = listen(site.hosts, port)
+    except ConfigError as problem:
+        print(json.dumps({"problem": str(problem)}), flush=True)
+        return
+    with TemporaryDirectory(prefix="weft-site-") as directory:
+        log = HitLog(Path(directory, LOG_NAME))
+        ready = {"port": sockets[0].getsockname()[1], "directory": directory}
+        say_ready = partial(print, json.dumps(ready), flush=True)
+        asyncio.run(
+            _serve_as_child(site, sockets, log if site.log else None, parent_pid, say_ready)
+        )
+        log.close()
+
+
+async def _serve_as_child(
+    site: Site,
+    sockets: list[socket.socket],
+    log: HitLog | None,
+    parent_pid: int,
+    say_ready: Callable[[], None],
+) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    # The parent never writes: all there is to read is the end.
+    loop.add_reader(sys.stdin.fileno(), stop.set)
+    _watch_parent(loop, parent_pid, stop)
+    say_ready()
+    await serve(site, sockets, log, stop)
+
+
+def _watch_parent(loop: asyncio.AbstractEventLoop, parent_pid: int, stop: asyncio.Event) -> None:
+    if os.getppid() != parent_pid:
+        stop.set()
+    loop.call_later(PARENT_CHECK_S, _watch_parent, loop, parent_pid, stop)
