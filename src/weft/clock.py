@@ -13,3 +13,8 @@ class Clock(Protocol):
 class SystemClock:
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
+
+
+def monotonic_s() -> float:
+    """For measuring how long something took; means nothing outside this process."""
+    return time.monotonic()

@@ -39,6 +39,13 @@ class PackedRequest(msgspec.Struct, frozen=True, array_like=True, omit_defaults=
     is_forced: bool = False
     #: Not to be queued, only remembered as dropped by this rule.
     dropped_by: str = ""
+    #: Where `explain` is to find it too, if its fingerprint is not that of its URL.
+    url_fingerprint: int = 0
+
+    def is_known_as(self, fingerprint: int) -> bool:
+        if self.url_fingerprint and fingerprint == self.url_fingerprint:
+            return True
+        return fingerprint == self.fingerprint
 
 
 class AddStatus(StrEnum):

@@ -9,6 +9,9 @@ from hashlib import blake2b
 
 import can_ada
 
+# What can_ada raises: ValueError for what is no URL, TypeError for text with lone surrogates.
+_NO_URL = (TypeError, ValueError)
+
 #: Changing this key makes every known URL unknown. It names the format, it is no secret.
 FINGERPRINT_KEY = b"weft/1"
 
@@ -20,12 +23,12 @@ def canonical_url(url: str) -> str:
     """
     try:
         parsed = can_ada.parse(url)
-    except ValueError:
+    except _NO_URL:
         return url
     parsed.hash = ""
     query = parsed.search
     if "&" in query:
-        parsed.search = "&".join(sorted(query[1:].split("&")))
+        parsed.search = "?" + "&".join(sorted(query[1:].split("&")))
     elif not query:
         parsed.search = ""  # "http://host/?" is "http://host/"
     return str(parsed.href)
@@ -45,5 +48,5 @@ def host_key(url: str) -> str:
     """The unit of politeness that a URL belongs to: its host name; empty where it has none."""
     try:
         return str(can_ada.parse(url).hostname)
-    except ValueError:
+    except _NO_URL:
         return ""

@@ -34,6 +34,7 @@ packed = st.builds(
         is_forced=is_forced,
         dropped_by=dropped_by,
         found_on=number // 2,
+        url_fingerprint=number * 10 + 9 if number % 5 == 0 else 0,
     ),
     number=st.integers(0, 15),
     host=st.sampled_from(HOSTS),
@@ -135,7 +136,7 @@ class RocksMachine(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 15), host=st.sampled_from(HOSTS))
     def explain(self, number: int, host: str) -> None:
-        self.both("explain", [number * 10 + HOSTS.index(host)])
+        self.both("explain", [number * 10 + HOSTS.index(host), number * 10 + 9])
 
     @invariant()
     def they_agree(self) -> None:

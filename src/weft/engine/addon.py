@@ -4,7 +4,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
 
-from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS, SETTINGS
+from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS, SETTINGS, read_settings
 from weft.errors import ConfigError
 
 _PARTS = {
@@ -15,7 +15,6 @@ _PARTS = {
 
 _MIDDLEWARES = {
     "DOWNLOADER_MIDDLEWARES": {
-        "weft.engine.middlewares.result.ResultMiddleware": 0,  # next to the engine
         "weft.engine.middlewares.fetch.FetchMiddleware": 10_000,  # next to the network
     },
     "SPIDER_MIDDLEWARES": {
@@ -40,6 +39,7 @@ class Addon:
         settings.set("CONCURRENT_REQUESTS", DEFAULT_CONCURRENT_REQUESTS, "addon")
         # Runs whatever Python is posted to it.
         settings.set("REMOTE_CONTROL_ENABLED", False, "addon")
+        read_settings(settings, spider_name="")  # what is wrong is told before anything starts
 
 
 def _refuse_other(settings: BaseSettings, name: str) -> None:

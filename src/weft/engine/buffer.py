@@ -128,8 +128,14 @@ class Buffer:
                 await asyncio.sleep(ROUND_S)
                 await self._wait_for_work()
         except WeftError as error:
-            self.error = error
-            self.after_round()
+            self._give_up(error)
+        except Exception as problem:  # a bug of ours must end the crawl, not leave it waiting
+            logger.exception("the buffer failed")
+            self._give_up(WeftError(f"the buffer failed: {problem!r}"))
+
+    def _give_up(self, error: WeftError) -> None:
+        self.error = error
+        self.after_round()
 
     def stop(self) -> None:
         """End `run` after the round that is under way."""

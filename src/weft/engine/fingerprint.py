@@ -11,6 +11,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES
 
+from weft.engine.places import Place
 from weft.urls import fingerprint
 
 #: A start request is injected once a job, without making its URL known: the spider asked for it
@@ -21,6 +22,17 @@ _START = int.from_bytes(blake2b(b"weft start", digest_size=8).digest(), "big") >
 def start_fingerprint(number: int) -> int:
     """The identity of a start request that is not to be filtered otherwise."""
     return number ^ _START
+
+
+def unfiltered_fingerprint(number: int, place: Place) -> int:
+    """The identity of a request that the spider does not want filtered: where it was found counts.
+
+    So it is fetched however often its URL was, and does not make its URL known; but it is not
+    fetched again for a page that had to be worked on twice.
+    """
+    raw = f"{number} {place.page} {place.number}".encode()
+    digest = blake2b(raw, digest_size=8, person=b"weft place").digest()
+    return int.from_bytes(digest, "big") >> 1
 
 
 class Fingerprinter:

@@ -2,7 +2,9 @@
 
 An item's key is made of the fields that WEFT_ITEM_KEY names, or else of its page's fingerprint and
 its place on the page. Places are counted where items leave the spider (`PlaceMiddleware`), because
-pipelines may finish in any order and hand out other objects than they were given.
+pipelines may finish in any order and hand out other objects than they were given. Only what an
+errback yields after a failed download does not come by there; but Scrapy tells where such an item
+came from when it has been scraped.
 """
 
 from collections.abc import Sequence
@@ -11,25 +13,41 @@ from typing import Any
 
 import msgspec
 from itemadapter import ItemAdapter
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.pipelines import ItemPipelineManager
+from twisted.python.failure import Failure
 
 from weft.engine.places import Place
 from weft.engine.scheduler import scheduler_of
 from weft.sinks import KeyedItem
+from weft.sinks.encoding import encode_fields
 
 
 class ItemProcessor(ItemPipelineManager):
     """The project's pipelines, and at their end the sinks."""
 
+    def __init__(self, *pipelines: Any, crawler: Crawler) -> None:
+        super().__init__(*pipelines, crawler=crawler)
+        self._crawler = crawler
+        crawler.signals.connect(self._store, signals.item_scraped)
+
     async def process_item_async(self, item: Any) -> Any:
-        assert self.crawler is not None
-        scheduler = scheduler_of(self.crawler)
-        place = scheduler.places.pop(item) or scheduler.next_stray_place()
+        """What the pipelines hand out has the place of what they were given."""
+        places = scheduler_of(self._crawler).places
+        place = places.pop(item)
         output = await super().process_item_async(item)
-        if output is not None and ItemAdapter.is_item(output):
-            fields = ItemAdapter(output).asdict()
-            scheduler.put_item(KeyedItem(item_key(fields, place, scheduler.item_key), fields))
+        if place is not None:
+            places.put(output, place)
         return output
+
+    def _store(self, item: Any, response: Response | Failure | None) -> None:
+        scheduler = scheduler_of(self._crawler)
+        place = scheduler.places.pop(item) or scheduler.errback_place(response)
+        if ItemAdapter.is_item(item):
+            fields = ItemAdapter(item).asdict()
+            scheduler.put_item(KeyedItem(item_key(fields, place, scheduler.item_key), fields))
 
 
 def item_key(fields: dict[str, Any], place: Place, names: Sequence[str]) -> bytes:
@@ -37,5 +55,8 @@ def item_key(fields: dict[str, Any], place: Place, names: Sequence[str]) -> byte
     chosen: Any = place
     if names and all(fields.get(name) is not None for name in names):
         chosen = [fields[name] for name in names]
-    raw = msgspec.msgpack.encode(chosen, enc_hook=str)
+    try:
+        raw = msgspec.msgpack.encode(chosen, enc_hook=str, order="deterministic")
+    except Exception:  # whatever a spider yields has a key: huge numbers, broken text
+        raw = encode_fields({"key": chosen})
     return blake2b(raw, digest_size=16, person=b"weft item").digest()

@@ -8,6 +8,9 @@ from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 
 from weft.records import Claim, Ending, Outcome
 
+# What replaces a request, by the first digit of the status.
+_REPLACED = {3: "redirected"}
+
 
 @dataclass(slots=True)
 class Fate:
@@ -18,6 +21,8 @@ class Fate:
     status: int = 0
     retry_after_ms: int = 0
     crawl_delay_ms: int = 0
+    #: What went wrong on the network, whether it is retried or not.
+    fetch_error: str = ""
     #: A response left the downloader for the spider.
     is_answered: bool = False
     #: The spider's callback was called with it.
@@ -28,6 +33,8 @@ class Fate:
     spider_error: str = ""
     #: No longer counted as under way.
     is_downloaded: bool = False
+    #: Items that came from its errback.
+    errback_items: int = 0
 
     def outcome(self) -> Outcome:
         ending, note = self._ending()
@@ -45,19 +52,30 @@ class Fate:
         if isinstance(self.error, IgnoreRequest):
             return Ending.DROPPED, str(self.error) or "ignored by a downloader middleware"
         if self.error is not None:
-            return Ending.FAILED, f"{type(self.error).__name__}: {self.error}".strip(": ")
+            return Ending.FAILED, describe(self.error)
         if self.spider_error:
             return Ending.FAILED, self.spider_error
         if not self.is_answered:
-            return Ending.REPLACED, "retried or redirected"
+            return Ending.REPLACED, self.fetch_error or _REPLACED.get(self.status // 100, "retried")
         if self.status >= 400 and not self.is_handled:
             return Ending.FAILED, f"status {self.status}"
         return Ending.DONE, ""
 
     @property
+    def failure(self) -> str:
+        """The kind of failure, for counting."""
+        if self.error is not None:
+            return type(self.error).__name__
+        return "spider error" if self.spider_error else f"status {self.status}"
+
+    @property
     def is_page(self) -> bool:
         """A page that was fetched and handed to the spider."""
         return self.is_answered and self.is_handled and not self.error
+
+
+def describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".strip(": ")
 
 
 def retry_after_ms(value: bytes | None, now: datetime) -> int:
@@ -68,5 +86,5 @@ def retry_after_ms(value: bytes | None, now: datetime) -> int:
     try:
         at = parsedate_to_datetime(text)
         return max(0, round((at - now).total_seconds() * 1000))
-    except (ValueError, TypeError):
+    except (OverflowError, TypeError, ValueError):
         return 0

@@ -47,8 +47,11 @@ class Packer:
 
     def pack(self, request: Request) -> bytes:
         """The payload of a request; empty for a plain GET with the default callback."""
-        fields = self._fields(request)
-        return _encode(fields) if fields else b""
+        try:
+            fields = self._fields(request)
+            return _encode(fields) if fields else b""
+        except (OverflowError, TypeError, ValueError, RecursionError) as problem:
+            raise PackError(repr(request), "payload", f"cannot be packed: {problem}") from problem
 
     def pack_depth(self, depth: int) -> bytes:
         """The payload of a plain GET that was found at this depth."""
@@ -80,7 +83,7 @@ class Packer:
             for name in cls.attributes
             if name not in Request.attributes
         }
-        return {"class": f"{cls.__module__}:{cls.__qualname__}", "extra": extra}
+        return {"class": _name_of_class(request, "class", cls), "extra": extra}
 
     def _name_of(self, request: Request, field: str) -> str:
         method = getattr(request, field)
@@ -107,6 +110,14 @@ class Packer:
         raise PackError(repr(request), field, f"is {function!r}, which the spider does not have")
 
     def unpack(self, url: str, priority: int, payload: bytes) -> Request:
+        try:
+            return self._unpack(url, priority, payload)
+        except PackError:
+            raise
+        except Exception as problem:  # classes of the project are called, which may raise anything
+            raise PackError(url, "payload", f"does not fit this spider: {problem}") from problem
+
+    def _unpack(self, url: str, priority: int, payload: bytes) -> Request:
         fields = msgspec.msgpack.decode(payload, ext_hook=_thaw) if payload else {}
         cls = _find_class(fields.pop("class"), Request) if "class" in fields else Request
         fields |= fields.pop("extra", {})
@@ -115,17 +126,14 @@ class Packer:
                 fields[field] = self._method(url, field, fields[field])
         if "headers" in fields:
             fields["headers"] = Headers(fields["headers"])
-        try:
-            request: Request = cls(url, priority=priority, **fields)
-        except (TypeError, ValueError) as problem:
-            raise PackError(url, "payload", f"does not fit this spider: {problem}") from problem
+        request: Request = cls(url, priority=priority, **fields)
         return request
 
     def _method(self, url: str, field: str, name: str) -> Callable[..., Any]:
         if name == _NO_CALLBACK:
             return NO_CALLBACK
-        method = getattr(self._spider, name, None)
-        if not callable(method):
+        method: Any = getattr(self._spider, name, None)
+        if getattr(method, "__self__", None) is not self._spider:
             problem = f"is {name!r}, a method that the spider does not have (any more?)"
             raise PackError(url, field, problem)
         return method  # type: ignore[no-any-return]
@@ -134,10 +142,10 @@ class Packer:
 def _freeze(request: Request, path: str, value: Any) -> Any:
     """`value` as msgpack can keep it; what it cannot tell apart becomes an extension."""
     match value:
-        case None | bool() | float() | str() | bytes():
+        case None | bool():
             return value
-        case int():
-            return value if value in _INT_RANGE else _ext(_INT, str(value))
+        case str() | bytes() | float() | int():
+            return _freeze_plain(value)
         case dict():
             return _freeze_dict(request, path, value)
         case list():
@@ -156,11 +164,24 @@ def _freeze(request: Request, path: str, value: Any) -> Any:
     )
 
 
+def _freeze_plain(value: str | bytes | float) -> Any:
+    """Without its subclass, which msgpack refuses: the strings of lxml, the numbers of numpy."""
+    match value:
+        case str():
+            return str.__str__(value)
+        case bytes():
+            return bytes(value)
+        case int():
+            plain = int.__int__(value)
+            return plain if plain in _INT_RANGE else _ext(_INT, str(plain))
+    return float.__float__(value)
+
+
 _COLLECTIONS: dict[type, int] = {tuple: _TUPLE, set: _SET, frozenset: _FROZENSET}
 
 
 def _freeze_dict(request: Request, path: str, value: dict[Any, Any]) -> Any:
-    if all(type(key) in (str, int) for key in value):
+    if all(type(key) is str or (type(key) is int and key in _INT_RANGE) for key in value):
         return {key: _freeze(request, f"{path}[{key!r}]", v) for key, v in value.items()}
     pairs = [
         [_freeze(request, f"a key of {path}", k), _freeze(request, f"{path}[{k!r}]", v)]
@@ -190,7 +211,16 @@ def _freeze_item(request: Request, path: str, item: Any) -> msgspec.msgpack.Ext:
         name: _freeze(request, f"{path}[{name!r}]", value)
         for name, value in ItemAdapter(item).items()
     }
-    return _ext(_ITEM, [f"{cls.__module__}:{cls.__qualname__}", fields])
+    return _ext(_ITEM, [_name_of_class(request, path, cls), fields])
+
+
+def _name_of_class(request: Request, path: str, cls: type) -> str:
+    name = f"{cls.__module__}:{cls.__qualname__}"
+    if _look_up(name) is not cls:
+        raise PackError(
+            repr(request), path, f"is a {cls.__qualname__}; define that class at module level"
+        )
+    return name
 
 
 def _ext(code: int, value: Any) -> msgspec.msgpack.Ext:
@@ -222,13 +252,24 @@ _THAWED: dict[int, Callable[[Any], Any]] = {
 
 def _find_class(name: str, base: type) -> type[Any]:
     """A request or item class by name, among what is loaded."""
-    module, _, qualname = name.partition(":")
-    found: Any = sys.modules.get(module)
-    for part in qualname.split("."):
-        found = getattr(found, part, None)
+    found = _look_up(name)
     is_wanted = isinstance(found, type) and (
-        issubclass(found, base) if base is Request else ItemAdapter.is_item_class(found)
+        issubclass(found, base) if base is Request else _is_item_class(found)
     )
     if not is_wanted:
         raise PackError(name, "class", "is not loaded; import it in the module of the spider")
     return found  # type: ignore[no-any-return]
+
+
+def _is_item_class(cls: type) -> bool:
+    # A dict is never packed as an item.
+    return ItemAdapter.is_item_class(cls) and not issubclass(cls, dict)
+
+
+def _look_up(name: str) -> Any:
+    """What a loaded module has under this name, taken as it lies there: getattr could import."""
+    module, _, qualname = name.partition(":")
+    found: Any = sys.modules.get(module)
+    for part in qualname.split("."):
+        found = getattr(found, "__dict__", {}).get(part)
+    return found

@@ -1,11 +1,11 @@
-"""Where items were found, from the moment they leave the spider to the end of the pipelines."""
+"""Where items and requests were found, from the moment they leave the spider."""
 
 from collections import defaultdict, deque
 from typing import Any, NamedTuple
 
 
 class Place(NamedTuple):
-    """Where an item was found: which one of which page."""
+    """Which one of which page; page 0 is the spider's `start`."""
 
     page: int
     number: int

@@ -7,12 +7,14 @@ what it gives comes out of it. It owns the job's frontier and sinks from `open` 
 import asyncio
 import logging
 import os
+import random
 import socket
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Self, cast
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -25,7 +27,7 @@ from twisted.python.failure import Failure
 
 from weft.clock import SystemClock
 from weft.engine.buffer import Buffer
-from weft.engine.fingerprint import Fingerprinter, start_fingerprint
+from weft.engine.fingerprint import Fingerprinter, start_fingerprint, unfiltered_fingerprint
 from weft.engine.gate import Gate
 from weft.engine.held import HeldRequests
 from weft.engine.jobfile import JobFile
@@ -36,7 +38,7 @@ from weft.engine.recent import RecentSet
 from weft.engine.settings import read_settings
 from weft.errors import EngineError, PackError, WeftError
 from weft.frontier import Frontier, RocksFrontier
-from weft.records import Claim, PackedRequest, PageKind
+from weft.records import Claim, Ending, PackedRequest, PageKind
 from weft.sinks import KeyedItem, Sink, make_sink
 from weft.urls import fingerprint, host_key
 
@@ -55,15 +57,20 @@ class Scheduler(BaseScheduler):
         self._stack = AsyncExitStack()
         self._recent = RecentSet(RECENT)
         self._fates: dict[Request, Fate] = {}
-        self._stray_items = 0
         self._closing: asyncio.Future[None] | None = None
         self._buffer: Buffer | None = None
         self.gate = Gate()
         self.places = Places()
         #: Requests that came from the spider's `start`.
         self.starts: WeakSet[Request] = WeakSet()
+        #: Where requests were found that came from a callback.
+        self.found_at: WeakKeyDictionary[Request, Place] = WeakKeyDictionary()
+        # What retries and redirects, which middlewares make, were made of.
+        self._replaced: WeakKeyDictionary[Request, Request] = WeakKeyDictionary()
         #: Pages that were fetched and handled in this run.
         self.pages = 0
+        #: What failed in this run, by kind.
+        self.failures: Counter[str] = Counter()
         self.error: WeftError | None = None
 
     @classmethod
@@ -90,9 +97,9 @@ class Scheduler(BaseScheduler):
 
     async def _open_stores(self) -> None:
         config = self.config
+        sinks = [make_sink(output, config.job_dir) for output in config.outputs]
         frontier: Frontier = RocksFrontier(config.job_dir / "frontier", config.frontier)
         self._frontier = await self._stack.enter_async_context(frontier)
-        sinks = [make_sink(output, config.job_dir) for output in config.outputs]
         for sink in sinks:
             await sink.open()
             self._stack.push_async_callback(sink.close)
@@ -165,6 +172,10 @@ class Scheduler(BaseScheduler):
             self._stats.set_value("sinks/items", self.buffer.items)
 
     @property
+    def is_open(self) -> bool:
+        return self._buffer is not None
+
+    @property
     def buffer(self) -> Buffer:
         assert self._buffer is not None, "the scheduler is not open"
         return self._buffer
@@ -209,21 +220,34 @@ class Scheduler(BaseScheduler):
     # Packing
 
     def _pack(self, request: Request) -> PackedRequest:
-        number = self._fingerprint(request)
-        is_forced = request.dont_filter
-        if is_forced and request in self.starts:
-            number, is_forced = start_fingerprint(number), False
-        referer = request.headers.get("Referer")
+        old = self._replaced.pop(request, None)
+        place = self.found_at.get(request) if old is None else Place(self.page_of(old), 0)
+        url_fingerprint = number = self._fingerprint(request)
+        is_forced = False
+        if request.dont_filter:
+            number, is_forced = self._unfiltered(request, number, old, place)
         return PackedRequest(
             fingerprint=number,
+            url_fingerprint=url_fingerprint if url_fingerprint != number else 0,
             url=request.url,
             host=host_key(request.url),
             kind=_kind_of(request),
             priority=request.priority,
             payload=self._packer.pack(request),
-            found_on=fingerprint(referer.decode("latin-1")) if referer else 0,
+            found_on=place.page if place else 0,
             is_forced=is_forced,
         )
+
+    def _unfiltered(
+        self, request: Request, number: int, old: Request | None, place: Place | None
+    ) -> tuple[int, bool]:
+        """The fingerprint of a request that is not to be filtered, and whether to force it."""
+        if request in self.starts:
+            return start_fingerprint(number), False
+        if old is not None and self._fingerprint(old) == number:
+            return self.page_of(old), True  # a retry
+        # What comes from nowhere is never asked for again: any place will do.
+        return unfiltered_fingerprint(number, place or Place(0, random.getrandbits(63))), False
 
     def _refuse(self, request: Request, error: PackError) -> bool:
         """A request that cannot be stored costs this request, is told and remembered."""
@@ -247,10 +271,22 @@ class Scheduler(BaseScheduler):
         """What is known about a request in Scrapy's hands; None: it never was a claim."""
         return self._fates.get(request)
 
+    def note_result(self, request: Request, result: Response | Request) -> None:
+        """What the downloader hands over; a request: a middleware replaced this one by it."""
+        if fate := self._fates.get(request):
+            if isinstance(result, Request):
+                self._replaced[result] = request
+            else:
+                fate.is_answered = True
+
+    def note_error(self, request: Request, failure: Failure) -> None:
+        if (fate := self._fates.get(request)) and isinstance(failure.value, Exception):
+            fate.error = failure.value
+
     def note_fetched(self, request: Request, response: Response) -> None:
         if fate := self._fates.get(request):
             fate.status = response.status
-            now = datetime.now(UTC)
+            now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
             fate.retry_after_ms = retry_after_ms(response.headers.get("Retry-After"), now)
 
     def _note_left_downloader(self, request: Request) -> None:
@@ -275,8 +311,11 @@ class Scheduler(BaseScheduler):
 
     def _end(self, fate: Fate) -> None:
         self._note_downloaded(fate)
+        outcome = fate.outcome()
         self.pages += fate.is_page
-        self.buffer.put_outcome(fate.outcome())
+        if outcome.ending is Ending.FAILED:
+            self.failures[fate.failure] += 1
+        self.buffer.put_outcome(outcome)
 
     def _after_round(self) -> None:
         if self.buffer.error is not None:
@@ -327,10 +366,13 @@ class Scheduler(BaseScheduler):
     def put_item(self, item: KeyedItem) -> None:
         self.buffer.put_item(item)
 
-    def next_stray_place(self) -> Place:
-        """The place of an item that came from no page."""
-        self._stray_items += 1
-        return Place(0, self._stray_items)
+    def errback_place(self, source: object) -> Place:
+        """The place of an item that an errback made of a failed download."""
+        request = getattr(source, "request", None)
+        if not isinstance(request, Request) or not (fate := self._fates.get(request)):
+            return Place(0, random.getrandbits(63))
+        fate.errback_items += 1
+        return Place(fate.claim.request.fingerprint, fate.errback_items - 1)
 
 
 def _kind_of(request: Request) -> PageKind:

@@ -1,9 +1,8 @@
 """Scrapy's settings, read once into the values that the parts of a crawl are given."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
 
 import msgspec
 from scrapy.settings import BaseSettings
@@ -11,6 +10,8 @@ from scrapy.settings import BaseSettings
 from weft.config import FrontierConfig, HostLimits
 from weft.errors import ConfigError
 from weft.records import Order
+
+Value = TypeVar("Value")
 
 #: Where a job keeps its frontier and items, below the working directory.
 DEFAULT_JOBS_DIR = Path(".weft")
@@ -63,7 +64,12 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
     )
     by_host = _limits_by_host(settings, limits, problems)
     job_dir = _job_dir(settings, spider_name, problems)
+    outputs = _outputs(settings, job_dir, problems)
+    item_key = _names(settings, "WEFT_ITEM_KEY", problems)
+    headers = _names(settings, "WEFT_FINGERPRINT_HEADERS", problems)
     max_pages = int(_number(settings, "WEFT_MAX_PAGES", problems))
+    is_fresh = _read(settings.getbool, "WEFT_FRESH", False, problems)
+    is_rerun = _read(settings.getbool, "WEFT_RERUN", True, problems)
     problems += _unknown_settings(settings)
     if problems:
         raise ConfigError("\n".join(problems))
@@ -76,20 +82,19 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
         ),
         limits=limits,
         limits_by_host=by_host,
-        outputs=_outputs(settings, job_dir),
-        item_key=tuple(settings.getlist("WEFT_ITEM_KEY")),
-        fingerprint_headers=tuple(settings.getlist("WEFT_FINGERPRINT_HEADERS")),
+        outputs=outputs,
+        item_key=item_key,
+        fingerprint_headers=headers,
         max_pages=max_pages,
-        is_fresh=settings.getbool("WEFT_FRESH"),
-        is_rerun=settings.getbool("WEFT_RERUN"),
+        is_fresh=is_fresh,
+        is_rerun=is_rerun,
     )
 
 
 def store_path(store: str) -> Path:
     """The directory that a store address names."""
-    parts = urlsplit(store)
-    path = parts.netloc + parts.path
-    if parts.scheme != "rocks" or not path:
+    scheme, _, path = store.partition("://")
+    if scheme.lower() != "rocks" or not path:
         raise ConfigError(
             f"{store!r} is no store; write rocks:///DIR for a directory with an absolute path, "
             "or rocks://DIR for one below the working directory"
@@ -112,6 +117,17 @@ def _read_order(settings: BaseSettings, problems: list[str]) -> Order:
     except ValueError:
         problems.append(f"WEFT_ORDER is {value!r}; choose one of {', '.join(Order)}")
         return Order.BFS
+
+
+def _read(
+    getter: Callable[[str], Value], name: str, otherwise: Value, problems: list[str]
+) -> Value:
+    """A setting by one of Scrapy's getters, which raise for what they cannot read."""
+    try:
+        return getter(name)
+    except (TypeError, ValueError) as problem:
+        problems.append(f"{name} cannot be read: {problem}")
+        return otherwise
 
 
 def _number(settings: BaseSettings, name: str, problems: list[str]) -> float:
@@ -139,22 +155,27 @@ def _limits_by_host(
     by_host = {}
     for host, own in settings.getdict("DOWNLOAD_SLOTS").items():
         try:
-            by_host[host] = HostLimits(
-                delay_ms=round(float(own.get("delay", limits.delay_ms / 1000)) * 1000),
-                concurrency=max(1, int(own.get("concurrency", limits.concurrency))),
-            )
-        except (AttributeError, TypeError, ValueError):
+            by_host[host] = _own_limits(own, limits)
+        except (AttributeError, OverflowError, TypeError, ValueError):
             problems.append(
-                f"DOWNLOAD_SLOTS[{host!r}] is {own!r}; delay and concurrency are numbers"
+                f"DOWNLOAD_SLOTS[{host!r}] is {own!r}; delay and concurrency are numbers, 0 or more"
             )
     return by_host
+
+
+def _own_limits(own: Mapping[str, Any], limits: HostLimits) -> HostLimits:
+    delay_ms = round(float(own.get("delay", limits.delay_ms / 1000)) * 1000)
+    concurrency = int(own.get("concurrency", limits.concurrency))
+    if delay_ms < 0 or concurrency < 0:
+        raise ValueError
+    return HostLimits(delay_ms, max(1, concurrency))
 
 
 def _job_dir(settings: BaseSettings, spider_name: str, problems: list[str]) -> Path:
     store = settings.get("WEFT_STORE")
     if store:
         try:
-            return store_path(store)
+            return store_path(str(store))
         except ConfigError as error:
             problems.append(f"WEFT_STORE: {error}")
     if settings.get("JOBDIR"):
@@ -162,11 +183,14 @@ def _job_dir(settings: BaseSettings, spider_name: str, problems: list[str]) -> P
     return DEFAULT_JOBS_DIR / spider_name
 
 
-def _outputs(settings: BaseSettings, job_dir: Path) -> tuple[str, ...]:
-    value = settings.get("WEFT_OUTPUT")
-    if value is None:
+def _outputs(settings: BaseSettings, job_dir: Path, problems: list[str]) -> tuple[str, ...]:
+    if settings.get("WEFT_OUTPUT") is None:
         return (str(job_dir / DEFAULT_ITEMS),)
-    return tuple(settings.getlist("WEFT_OUTPUT"))
+    return _names(settings, "WEFT_OUTPUT", problems)
+
+
+def _names(settings: BaseSettings, name: str, problems: list[str]) -> tuple[str, ...]:
+    return tuple(str(value) for value in _read(settings.getlist, name, list[Any](), problems))
 
 
 def _unknown_settings(settings: BaseSettings) -> list[str]:

@@ -4,7 +4,7 @@ One lexbor parse of a page serves its links and its fields. The links go to the 
 batch, never as Scrapy requests.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 import can_ada
@@ -53,15 +53,15 @@ class SiteSpider(Spider):
             page["text_length"] = text_length_of(tree)
         yield page
 
-    def _links(self, tree: LexborHTMLParser, response: Response) -> set[str]:
-        """The links of a page that lead to pages of the same site."""
+    def _links(self, tree: LexborHTMLParser, response: Response) -> Iterable[str]:
+        """The links of a page that lead to pages of the same site, in order."""
         base = base_of(tree, response.url)
-        links = set()
+        links: dict[str, None] = {}
         for node in tree.css("a[href], area[href]"):
             url = resolve(base, node.attributes.get("href") or "")
             if url is not None and site_of(url.hostname) in self._sites and is_page(url):
                 url.hash = ""
-                links.add(str(url.href))
+                links[str(url.href)] = None
         return links
 
 

@@ -150,9 +150,7 @@ class MemoryFrontier:
         if claim is None:
             return False
         request = claim.request
-        _, fetches = self._fetches.setdefault(request.fingerprint, (request.url, []))
-        fetches.append(Fetch(now_ms, outcome.ending, outcome.status, outcome.note))
-        del fetches[: -policy.MAX_FETCHES]
+        self._remember(request, Fetch(now_ms, outcome.ending, outcome.status, outcome.note))
         policy.count_ending(self._stats, outcome.ending)
         record = self._hosts[request.host]
         policy.note_outcome(record, outcome, self._config, now_ms)
@@ -163,6 +161,12 @@ class MemoryFrontier:
             self._bad[request.fingerprint] = now_ms + self._config.bad_url_ms
         self._reposition(request.host, now_ms)
         return True
+
+    def _remember(self, request: PackedRequest, fetch: Fetch) -> None:
+        for fingerprint in policy.names(request):
+            _, fetches = self._fetches.setdefault(fingerprint, (request.url, []))
+            fetches.append(fetch)
+            del fetches[: -policy.MAX_FETCHES]
 
     async def release(self, tokens: Sequence[int]) -> list[bool]:
         known = {token for token in tokens if token in self._claims}
@@ -219,9 +223,7 @@ class MemoryFrontier:
         seen = self._seen.get(fingerprint)
         url, fetches = self._fetches.get(fingerprint, ("", []))
         rule, dropped_at_ms, dropped_url = self._dropped.get(fingerprint, ("", 0, ""))
-        claim = next(
-            (c for c in self._claims.values() if c.request.fingerprint == fingerprint), None
-        )
+        claim = next((c for c in self._claims.values() if c.request.is_known_as(fingerprint)), None)
         queued = self._find_queued(fingerprint)
         request = claim.request if claim else queued
         url = request.url if request else url or dropped_url
@@ -243,22 +245,27 @@ class MemoryFrontier:
         )
 
     def _find_queued(self, fingerprint: int) -> PackedRequest | None:
-        queued = (r for queue in self._queues.values() for level in queue.values() for r in level)
-        return next((r for r in queued if r.fingerprint == fingerprint), None)
+        for place in sorted(self._queues):
+            for _, level in sorted(self._queues[place].items(), reverse=True):
+                for request in level:
+                    if request.is_known_as(fingerprint):
+                        return request
+        return None
 
     def _url_of(self, fingerprint: int) -> str:
         if fingerprint in self._fetches:
             return self._fetches[fingerprint][0]
         claims = (c.request for c in self._claims.values())
-        return next((r.url for r in claims if r.fingerprint == fingerprint), "")
+        return next((r.url for r in claims if r.is_known_as(fingerprint)), "")
 
     async def clear(self, kind: PageKind | None = None) -> None:
         if kind is None:
             self._forget()
             return
         for host in self._hosts:
-            while self._queues[host, kind]:
-                self._take_from(host, kind)
+            for level in self._queues.pop((host, kind), {}).values():
+                for request in level:
+                    self._count_queued(request, -1)
             self._reposition(host, self._clock.now_ms())
         claimed = {claim.request.fingerprint for claim in self._claims.values()}
         gone = [f for f, seen in self._seen.items() if seen.kind is kind and f not in claimed]

@@ -3,7 +3,7 @@
 import msgspec
 
 from weft.config import FrontierConfig
-from weft.records import Ending, HostState, Outcome, Stats
+from weft.records import Ending, HostState, Outcome, PackedRequest, Stats
 
 #: How many ended claims `explain` remembers of one URL.
 MAX_FETCHES = 10
@@ -91,6 +91,13 @@ def _back_off(record: HostRecord, outcome: Outcome, config: FrontierConfig, now_
     pause = min(pause, config.max_backoff_ms)
     asked = min(outcome.retry_after_ms, config.max_pause_ms)
     record.next_at_ms = max(record.next_at_ms, now_ms + max(pause, asked))
+
+
+def names(request: PackedRequest) -> list[int]:
+    """The fingerprints under which `explain` finds a request."""
+    if request.url_fingerprint:
+        return [request.fingerprint, request.url_fingerprint]
+    return [request.fingerprint]
 
 
 def count_ending(stats: Stats, ending: Ending) -> None:

@@ -551,6 +551,24 @@ class FrontierContract:
 
         run(test())
 
+    def test_an_unfiltered_request_is_explained_under_its_url_too(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                plain = request("http://a/")
+                start = request("http://a/", fingerprint=7, url_fingerprint=plain.fingerprint)
+                await frontier.add([start])
+                [queued] = await frontier.explain([plain.fingerprint])
+                assert (queued.seen_at_ms, queued.queued_kind) == (None, PageKind.DATA)
+                claims = (await frontier.claim("me", 1)).claims
+                assert (await frontier.explain([plain.fingerprint]))[0].claim == claims[0]
+                await frontier.finish(done(claims))
+                told = await frontier.explain([7, plain.fingerprint])
+                assert [[fetch.status for fetch in t.fetches] for t in told] == [[200], [200]]
+                # It does not make its URL known.
+                assert await frontier.add([plain]) == [AddStatus.QUEUED]
+
+        run(test())
+
     def test_explain_remembers_the_last_ten_fetches(self) -> None:
         async def test() -> None:
             async with self.opened() as frontier:

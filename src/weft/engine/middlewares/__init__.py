@@ -1,1 +1,1 @@
-"""Four small middlewares, one at each end of Scrapy's two chains, that watch what happens."""
+"""Three small middlewares, at the ends of Scrapy's two chains, that watch what happens."""

@@ -1,5 +1,6 @@
 """Next to the network: the last gate before sending, and the first to see what came back."""
 
+import asyncio
 from collections.abc import Coroutine
 from typing import Any, Self
 
@@ -8,6 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
 
+from weft.engine.outcome import describe
 from weft.engine.scheduler import scheduler_of
 from weft.urls import host_key
 
@@ -34,12 +36,21 @@ class FetchMiddleware:
         if fate:
             fate.crawl_delay_ms = round(crawl_delay_s * 1000)
             delay_s = max(delay_s, fate.claim.delay_ms / 1000)
-        delay_s = max(delay_s, crawl_delay_s)
-        return scheduler.gate.pass_through(host, delay_s) if delay_s else None
+        wait_s = scheduler.gate.wait_s(host, max(delay_s, crawl_delay_s))
+        return asyncio.sleep(wait_s) if wait_s else None
 
     def process_response(self, request: Request, response: Response) -> Response:
-        scheduler_of(self._crawler).note_fetched(request, response)
+        scheduler = scheduler_of(self._crawler)
+        scheduler.note_fetched(request, response)
+        # How long ago Scrapy began to send it.
+        latency_s = request.meta.get("download_latency")
+        if latency_s is not None:
+            scheduler.gate.note_sent(host_key(request.url), latency_s)
         return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        if fate := scheduler_of(self._crawler).fate_of(request):
+            fate.fetch_error = describe(exception)
 
     def _note_robots(self, robotparser: RobotParser, request: Request) -> None:
         settings = self._crawler.settings

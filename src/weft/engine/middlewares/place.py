@@ -1,4 +1,4 @@
-"""Next to the engine: counts the items of a page as they leave the spider, and marks its starts."""
+"""Next to the engine: counts what a page gives as it leaves the spider, and marks its starts."""
 
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, Self
@@ -8,7 +8,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from weft.engine.places import Place
-from weft.engine.scheduler import scheduler_of
+from weft.engine.scheduler import Scheduler, scheduler_of
 
 
 class PlaceMiddleware:
@@ -20,29 +20,43 @@ class PlaceMiddleware:
         return cls(crawler)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        number = 0
         async for thing in start:
             if isinstance(thing, Request):
                 scheduler_of(self._crawler).starts.add(thing)
+            else:
+                scheduler_of(self._crawler).places.put(thing, Place(0, number))
+                number += 1
             yield thing
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
-        number = 0
+        counter = _Counter(scheduler_of(self._crawler), response)
         for thing in result:
-            number = self._mark(thing, response, number)
+            counter.mark(thing)
             yield thing
 
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        number = 0
+        counter = _Counter(scheduler_of(self._crawler), response)
         async for thing in result:
-            number = self._mark(thing, response, number)
+            counter.mark(thing)
             yield thing
 
-    def _mark(self, thing: Any, response: Response, number: int) -> int:
-        if thing is None or isinstance(thing, Request):
-            return number
-        scheduler = scheduler_of(self._crawler)
-        page = scheduler.page_of(response.request) if response.request else 0
-        scheduler.places.put(thing, Place(page, number))
-        return number + 1
+
+class _Counter:
+    """Items and requests of a page are counted apart."""
+
+    def __init__(self, scheduler: Scheduler, response: Response) -> None:
+        self._scheduler = scheduler
+        self._page = scheduler.page_of(response.request) if response.request else 0
+        self._items = 0
+        self._requests = 0
+
+    def mark(self, thing: Any) -> None:
+        if isinstance(thing, Request):
+            self._scheduler.found_at[thing] = Place(self._page, self._requests)
+            self._requests += 1
+        elif thing is not None:
+            self._scheduler.places.put(thing, Place(self._page, self._items))
+            self._items += 1

@@ -32,7 +32,7 @@ def explain(database: Database, fingerprint: int, config: FrontierConfig) -> Exp
     drop = None if seen else unit.load(DROPPED, key, Drop)
     bad_until = unit.get(BAD, key)
     claim = _find_claim(database, fingerprint)
-    queued = _find_queued(database, fingerprint) if seen else None
+    queued = _find_queued(database, fingerprint)
     request = claim.request if claim else queued
     return Explanation(
         fingerprint=fingerprint,
@@ -67,13 +67,13 @@ def claims(database: Database) -> Iterator[Claim]:
 
 
 def _find_claim(database: Database, fingerprint: int) -> Claim | None:
-    return next((c for c in claims(database) if c.request.fingerprint == fingerprint), None)
+    return next((c for c in claims(database) if c.request.is_known_as(fingerprint)), None)
 
 
 def _find_queued(database: Database, fingerprint: int) -> PackedRequest | None:
     for _, raw in database.walk(QUEUE):
         request = msgspec.msgpack.decode(raw, type=PackedRequest)
-        if request.fingerprint == fingerprint:
+        if request.is_known_as(fingerprint):
             return request
     return None
 

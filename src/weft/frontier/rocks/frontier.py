@@ -63,6 +63,11 @@ Arguments = TypeVarTuple("Arguments")
 
 _FORMAT = b"format"
 
+# What RocksDB says when another process has the store open, or this one; and when the store has
+# column families that it was not told of.
+_LOCKED = ("While lock file", "lock hold by current process")
+_NEW_FAMILIES = "Column families not opened"
+
 
 class RocksFrontier:
     def __init__(
@@ -130,8 +135,9 @@ class RocksFrontier:
         try:
             return await self._thread.run(call, *arguments)
         except Exception as problem:
-            # RocksDB's errors come as bare Exception; whatever has a type of its own is not theirs.
-            if type(problem) is Exception:
+            # RocksDB's errors come as bare Exception; of those with a type of their own only
+            # OSError speaks of the store.
+            if type(problem) is Exception or isinstance(problem, OSError):
                 raise store_error(str(self._path), problem) from problem
             raise
 
@@ -155,16 +161,24 @@ class RocksFrontier:
             families = layout.family_options()
             db = Rdict(str(self._path), layout.database_options(), families, access)
         except Exception as problem:
-            if "lock" in str(problem).lower():
-                raise StoreLockedError(
-                    f"the store {self._path} is in use by another process; wait for it to end, "
-                    "stop it, or choose another store with --store"
-                ) from problem
+            self._explain_failed_open(str(problem))
             raise
         self._check_format(db)
         self._database = Database(db)
         if not self._is_read_only:
             self._reclaim(None)
+
+    def _explain_failed_open(self, problem: str) -> None:
+        if any(words in problem for words in _LOCKED):
+            raise StoreLockedError(
+                f"the store {self._path} is in use by another process; wait for it to end, "
+                "stop it, or choose another store with --store"
+            )
+        if _NEW_FAMILIES in problem:
+            raise StoreFormatError(
+                f"the store {self._path} was written by a newer Weft; "
+                "upgrade Weft, or choose another store with --store"
+            )
 
     def _check_format(self, db: Rdict) -> None:
         raw = db.get(_FORMAT)
@@ -309,11 +323,12 @@ class RocksFrontier:
         return True
 
     def _remember(self, unit: Unit, request: PackedRequest, outcome: Outcome, now_ms: int) -> None:
-        key = number_key(request.fingerprint)
-        history = unit.load(FETCHED, key, History) or History(request.url, [])
         fetch = Fetch(now_ms, outcome.ending, outcome.status, outcome.note)
-        fetches = [*history.fetches, fetch][-policy.MAX_FETCHES :]
-        unit.save(FETCHED, key, History(history.url, fetches))
+        for fingerprint in policy.names(request):
+            key = number_key(fingerprint)
+            history = unit.load(FETCHED, key, History) or History(request.url, [])
+            fetches = [*history.fetches, fetch][-policy.MAX_FETCHES :]
+            unit.save(FETCHED, key, History(history.url, fetches))
 
     def _release_all(self, tokens: Sequence[int]) -> list[bool]:
         unit = Unit(self._db)

@@ -1,0 +1,66 @@
+"""What a frontier knows about a URL, in sentences."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from weft.records import Ending, Explanation, Fetch
+
+_ENDINGS = {
+    Ending.DONE: "fetched",
+    Ending.REPLACED: "tried",
+    Ending.FAILED: "failed",
+    Ending.DROPPED: "refused",
+}
+
+
+def tell(url: str, told: Explanation, *, now_ms: int) -> Iterator[str]:
+    """The story of a URL."""
+    yield url
+    yield f"  {_tell_origin(told)}"
+    for fetch in told.fetches:
+        yield f"  {_tell_fetch(fetch)}"
+    if told.claim:
+        yield f"  in the hands of {told.claim.owner} until {_at(told.claim.until_ms)}"
+    elif told.queued_kind is not None:
+        kind = told.queued_kind.name.lower()
+        yield f"  waiting in the {kind} queue of {_tell_host(told, now_ms)}"
+    if told.bad_until_ms > now_ms:
+        yield f"  taken again when it is found after {_at(told.bad_until_ms)}"
+
+
+def _tell_origin(told: Explanation) -> str:
+    if told.seen_at_ms is not None and told.found_on:
+        return f"seen {_at(told.seen_at_ms)} on {told.found_on_url or 'another page'}"
+    if told.seen_at_ms is not None:
+        return f"seen {_at(told.seen_at_ms)} as a start request"
+    if told.fetches or told.claim or told.queued_kind is not None:
+        return "asked for unfiltered: as a start request, or with dont_filter"
+    if told.dropped_by:
+        return f"dropped {_at(told.dropped_at_ms)}: {told.dropped_by}"
+    return "never seen in this job"
+
+
+def _tell_fetch(fetch: Fetch) -> str:
+    parts = [f"{_ENDINGS[fetch.ending]} {_at(fetch.at_ms)}"]
+    if fetch.status:
+        parts.append(f"status {fetch.status}")
+    if fetch.note and fetch.note != f"status {fetch.status}":
+        parts.append(fetch.note)
+    return ", ".join(parts)
+
+
+def _tell_host(told: Explanation, now_ms: int) -> str:
+    host = told.host
+    if host is None:
+        return "its host"
+    place = f"{host.host}, one of {host.queued:,}"
+    if host.bad_until_ms > now_ms:
+        return f"{place}; the host does not exist, tried again {_at(host.bad_until_ms)}"
+    if host.next_at_ms > now_ms:
+        why = "backing off" if host.backoff else "within its delay"
+        return f"{place}; the host is {why} until {_at(host.next_at_ms)}"
+    return place
+
+
+def _at(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000).astimezone().isoformat(" ", "seconds")

@@ -1,0 +1,123 @@
+"""What `weft crawl TARGET…` is told to crawl: URLs, a spider file, or a spider of a project."""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+from scrapy import Spider
+from scrapy.settings import Settings
+from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.project import get_project_settings, inside_project
+from scrapy.utils.spider import iter_spider_classes
+
+from weft._version import __version__
+from weft.engine.settings import DEFAULT_JOBS_DIR
+from weft.engine.spider import SiteSpider
+from weft.errors import ConfigError, TargetError
+from weft.urls import canonical_url, host_key
+
+#: Settings of `weft crawl URL`, below those that the user gives.
+SITE_SETTINGS: Mapping[str, Any] = {
+    "USER_AGENT": f"Weft/{__version__}",
+    "ROBOTSTXT_OBEY": True,
+    "WEFT_ORDER": "bfs",
+    "CONCURRENT_ITEMS": 1,  # Scrapy starts so many tasks for every response
+    "COOKIES_ENABLED": False,
+    "RETRY_GIVE_UP_LOG_LEVEL": "INFO",  # the failure is logged anyway
+}
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A spider, what it is given, and the settings that it starts from."""
+
+    spider: type[Spider]
+    arguments: dict[str, Any]
+    settings: Settings
+    #: Where the job lives if the user names no store.
+    job_dir: Path
+
+
+def find_target(targets: Sequence[str], arguments: Mapping[str, str], depth: int) -> Target:
+    """Raises TargetError or ConfigError with the cure."""
+    if all("://" in target for target in targets):
+        if arguments:
+            raise ConfigError("-a is for spiders; a URL takes no arguments")
+        return _site(targets, depth)
+    if len(targets) > 1:
+        raise TargetError(
+            f"{' '.join(targets)}: several targets must all be URLs; crawl spiders one by one"
+        )
+    [target] = targets
+    if target.endswith(".py"):
+        return _file(target, arguments)
+    return _project_spider(target, arguments)
+
+
+def _site(urls: Sequence[str], depth: int) -> Target:
+    for url in urls:
+        if not re.match(r"https?://", url, re.IGNORECASE) or not host_key(url):
+            raise TargetError(f"{url} is no web address; write http://HOST/… or https://HOST/…")
+    settings = Settings()
+    settings.setdict(SITE_SETTINGS, "project")
+    canonical = sorted({canonical_url(url) for url in urls})
+    name = f"{host_key(urls[0]).strip('[]')}-{_digest(canonical)}"
+    arguments = {"urls": list(urls), "depth_limit": depth}
+    return Target(SiteSpider, arguments, settings, DEFAULT_JOBS_DIR / name)
+
+
+def _digest(urls: Sequence[str]) -> str:
+    return blake2b("\n".join(urls).encode(), digest_size=4).hexdigest()
+
+
+def _file(target: str, arguments: Mapping[str, str]) -> Target:
+    path = Path(target)
+    if not path.is_file():
+        raise TargetError(f"there is no file {target}")
+    try:
+        module = _import(path)
+    except Exception as problem:
+        name = type(problem).__name__
+        raise TargetError(f"{target} cannot be imported: {name}: {problem}") from problem
+    spiders = [cls for cls in iter_spider_classes(module) if cls.__module__ == module.__name__]
+    if len(spiders) != 1:
+        names = ", ".join(cls.name for cls in spiders) or "none"
+        raise TargetError(f"{target} must hold one spider; it holds {names}")
+    return _spider(spiders[0], arguments, get_project_settings())
+
+
+def _import(path: Path) -> ModuleType:
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        return import_module(path.stem)
+    finally:
+        sys.path.pop(0)
+
+
+def _project_spider(name: str, arguments: Mapping[str, str]) -> Target:
+    hint = f"; for a web site write https://{name}" if "." in name else ""
+    if not inside_project():
+        raise TargetError(
+            f"{name} is no URL and no .py file, and this is no Scrapy project (there is no "
+            f"scrapy.cfg here or above){hint}"
+        )
+    settings = get_project_settings()
+    loader = get_spider_loader(settings)
+    try:
+        spider = loader.load(name)
+    except KeyError:
+        known = ", ".join(sorted(loader.list())) or "none"
+        raise TargetError(
+            f"this Scrapy project has no spider {name!r}; it has: {known}{hint}"
+        ) from None
+    return _spider(spider, arguments, settings)
+
+
+def _spider(spider: type[Spider], arguments: Mapping[str, str], settings: Settings) -> Target:
+    # WEFT_STORE and JOBDIR of the project are read later, by the scheduler.
+    return Target(spider, dict(arguments), settings, DEFAULT_JOBS_DIR / spider.name)

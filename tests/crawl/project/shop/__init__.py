@@ -1,0 +1,1 @@
+"""An ordinary Scrapy project that has never heard of Weft."""

@@ -1,0 +1,76 @@
+"""A long crawl costs as much at its end as at its beginning: memory is flat, CPU per page too."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from weft.testing import Site, SiteServer
+
+# Runs a crawl in a process of its own and samples it while it runs.
+CRAWL = """
+import json, resource, sys, time
+from pathlib import Path
+from weft.engine.run import run_crawl
+from weft.engine.target import find_target
+
+samples = []
+
+def watch(progress):
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    samples.append([progress.pages, time.process_time(), resident])
+
+report = run_crawl(find_target([sys.argv[1]], {}, 0), {}, watch)
+print(json.dumps({"pages": report.progress.pages, "reason": report.reason, "samples": samples}))
+"""
+
+
+class Sample(NamedTuple):
+    pages: int
+    cpu_s: float
+    resident_bytes: int
+
+
+def crawl(pages: int, directory: Path) -> list[Sample]:
+    with SiteServer(Site(pages=pages, links=10, size_bytes=500, log=False)) as server:
+        command = [sys.executable, "-c", CRAWL, server.url]
+        ended = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=900)
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert (told["pages"], told["reason"]) == (pages, "finished")
+    return [Sample(*sample) for sample in told["samples"]]
+
+
+def at(samples: list[Sample], pages: float) -> Sample:
+    return min(samples, key=lambda sample: abs(sample.pages - pages))
+
+
+def cpu_ms_per_page(samples: list[Sample], first: float, last: float) -> float:
+    begin, end = at(samples, first), at(samples, last)
+    return 1000 * (end.cpu_s - begin.cpu_s) / (end.pages - begin.pages)
+
+
+def check(pages: int, directory: Path) -> None:
+    samples = crawl(pages, directory)
+    early = cpu_ms_per_page(samples, 0.1 * pages, 0.3 * pages)
+    late = cpu_ms_per_page(samples, 0.75 * pages, 0.95 * pages)
+    grown_mb = (
+        at(samples, 0.95 * pages).resident_bytes - at(samples, 0.3 * pages).resident_bytes
+    ) / 2**20
+    print(f"{pages} pages: {early:.2f} ms a page early, {late:.2f} late; grew by {grown_mb:.1f} MB")
+    assert late < early * 1.2
+    assert grown_mb < 25
+
+
+@pytest.mark.timeout(300)
+def test_a_crawl_of_10_000_pages_stays_as_it_began(tmp_path: Path) -> None:
+    check(10_000, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+def test_a_crawl_of_100_000_pages_stays_as_it_began(tmp_path: Path) -> None:
+    check(100_000, tmp_path)

@@ -1,0 +1,54 @@
+"""Running the `weft` command in processes of their own, and waiting for things to happen."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+WEFT = str(Path(sys.executable).with_name("weft"))
+
+
+class Weft:
+    """Runs `weft` in a directory, as a user would."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def __call__(self, *arguments: str, timeout: float = 100) -> "subprocess.CompletedProcess[str]":
+        command = [WEFT, *arguments]
+        return subprocess.run(
+            command, cwd=self.directory, capture_output=True, text=True, timeout=timeout
+        )
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [WEFT, *arguments],
+            cwd=self.directory,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def interrupt_after(
+        self, delay_s: float, number: signal.Signals, *arguments: str
+    ) -> "subprocess.CompletedProcess[str]":
+        """Start it, send it a signal after a while, and wait for its end."""
+        process = self.start(*arguments)
+        try:
+            process.wait(delay_s)
+        except subprocess.TimeoutExpired:
+            process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def wait_until(predicate: Callable[[], bool], *, description: str, timeout_s: float = 20.0) -> None:
+    deadline_s = time.monotonic() + timeout_s
+    while not predicate():
+        if time.monotonic() > deadline_s:
+            pytest.fail(f"waited {timeout_s} s in vain until {description}")
+        time.sleep(0.02)

@@ -1,0 +1,102 @@
+"""The documents tell the truth: settings, commands, words and errors are documented."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from running import Weft
+from weft.engine.settings import SETTINGS
+from weft.testing import Site, SiteServer
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    table = (ROOT / "docs/settings.md").read_text()
+    rows = dict(re.findall(r"^\| `(WEFT_\w+)` \| `([^`]*)` \|", table, re.MULTILINE))
+    assert rows == {
+        name: repr(default).replace("'", '"') for name, (default, _) in SETTINGS.items()
+    }
+
+
+def test_the_words_of_the_glossary_are_sorted_out() -> None:
+    words = re.findall(r"^\| ([\w -]+) \|", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    assert len(words) == len(set(words))
+
+
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "docs/guarantees.md"])
+def test_links_between_documents_lead_somewhere(name: str) -> None:
+    path = ROOT / name
+    for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+        assert (path.parent / link).exists(), link
+
+
+def shell_lines() -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    lines = (line.split("#")[0].strip() for block in blocks for line in block.splitlines())
+    return [line for line in lines if line]
+
+
+def test_the_two_commands_of_the_readme_are_targets_of_make() -> None:
+    targets = [line.split()[1] for line in shell_lines() if line.startswith("make ")]
+    assert targets == ["demo", "test"]
+    for target in targets:
+        command = ["make", "--dry-run", target]
+        assert subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 0
+    assert "make test" in (ROOT / ".ci/run").read_text()
+
+
+def test_every_weft_command_of_the_readme_works(weft: Weft, tmp_path: Path) -> None:
+    """As it stands there, but for the address of the site."""
+    make_project(tmp_path)
+    lines = [line for line in shell_lines() if line.startswith("weft ")]
+    assert len(lines) >= 5
+    with SiteServer(Site(pages=12)) as server:
+        for line in lines:
+            words = line.replace("https://example.org/", server.url).split()[1:]
+            if words[0] == "frontier":
+                job = next((tmp_path / ".weft").glob("127.0.0.1-*")).name
+                words += ["--job", job]
+            if "myspider.py" in words or "name_of_a_spider_of_this_project" in words:
+                words += ["-a", f"url={server.url}"]
+            ended = weft(*words)
+            assert ended.returncode == 0, (line, ended.stderr)
+
+
+def make_project(directory: Path) -> None:
+    """A Scrapy project with the add-on as the README writes it, and a spider file beside it."""
+    spider = """
+import scrapy
+
+class MySpider(scrapy.Spider):
+    name = "NAME"
+
+    async def start(self):
+        yield scrapy.Request(self.url)
+
+    def parse(self, response):
+        yield {"url": response.url}
+"""
+    package = directory / "project/spiders"
+    package.mkdir(parents=True)
+    [addon] = re.findall(r"```python\n(ADDONS.*?)```", README, re.DOTALL)
+    (directory / "scrapy.cfg").write_text("[settings]\ndefault = project.settings\n")
+    (directory / "project/__init__.py").touch()
+    (package / "__init__.py").touch()
+    (directory / "project/settings.py").write_text(f"SPIDER_MODULES = ['project.spiders']\n{addon}")
+    name = "name_of_a_spider_of_this_project"
+    (package / "mine.py").write_text(spider.replace("NAME", name))
+    (directory / "myspider.py").write_text(spider.replace("NAME", "my"))
+
+
+def test_the_version_is_told(weft: Weft) -> None:
+    assert re.match(r"weft \d+\.\d+", weft("--version").stdout)
+
+
+def test_importing_weft_does_not_import_scrapy() -> None:
+    code = "import weft, sys; assert 'scrapy' not in sys.modules; weft.Addon"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

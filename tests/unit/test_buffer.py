@@ -1,0 +1,520 @@
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from weft.config import FrontierConfig, HostLimits
+from weft.engine import buffer as module
+from weft.engine.buffer import Buffer
+from weft.errors import StoreError, StoreFullError, WeftError
+from weft.frontier import MemoryFrontier
+from weft.records import AddStatus, Claim, Claims, Ending, Outcome, PackedRequest
+from weft.sinks import KeyedItem
+from weft.testing.clock import FakeClock
+from weft.urls import fingerprint, host_key
+
+CLAIM_MS = 120_000
+CONFIG = FrontierConfig(limits=HostLimits(concurrency=100), claim_ms=CLAIM_MS)
+
+
+class Frontier(MemoryFrontier):
+    """A frontier that writes down what it is asked, and can be told to fail or to be slow."""
+
+    def __init__(self, calls: list[str], clock: FakeClock) -> None:
+        super().__init__(CONFIG, clock)
+        self.calls = calls
+        self.renewed: list[list[int]] = []
+        self.error: Exception | None = None
+        self.during_add: Callable[[], None] = lambda: None
+
+    async def add(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
+        self.calls.append(f"add {len(requests)}")
+        if self.error is not None:
+            raise self.error
+        self.during_add()
+        return await super().add(requests)
+
+    async def claim(self, owner: str, limit: int) -> Claims:
+        self.calls.append(f"claim {limit}")
+        return await super().claim(owner, limit)
+
+    async def renew(self, tokens: Sequence[int]) -> list[bool]:
+        self.renewed.append(list(tokens))
+        return await super().renew(tokens)
+
+    async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
+        self.calls.append(f"finish {len(outcomes)}")
+        return await super().finish(outcomes)
+
+    async def release(self, tokens: Sequence[int]) -> list[bool]:
+        self.calls.append(f"release {len(tokens)}")
+        return await super().release(tokens)
+
+
+class MemorySink:
+    def __init__(self, calls: list[str]) -> None:
+        self.calls = calls
+        self.items: list[KeyedItem] = []
+        self.error: Exception | None = None
+
+    async def open(self) -> None: ...
+
+    async def store(self, items: Sequence[KeyedItem]) -> None:
+        self.calls.append(f"store {len(items)}")
+        if self.error is not None:
+            raise self.error
+        self.items += items
+
+    async def clear(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class Crawl:
+    """A buffer between a frontier and a sink, and what a scheduler would do with it."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.clock = FakeClock()
+        self.frontier = Frontier(self.calls, self.clock)
+        self.sink = MemorySink(self.calls)
+        self.buffer = Buffer(
+            self.frontier,
+            [self.sink],
+            owner="me",
+            capacity=4,
+            config=CONFIG,
+            concurrency_of=lambda host: 2,
+            clock=self.clock,
+        )
+        self.rounds = 0
+        self.buffer.after_round = self._count
+        self.on_round: Callable[[], None] = lambda: None
+        self._round_ended = asyncio.Event()
+
+    def _count(self) -> None:
+        self.rounds += 1
+        self.on_round()
+        self._round_ended.set()
+
+    async def round_ended(self) -> None:
+        self._round_ended.clear()
+        await self._round_ended.wait()
+
+    async def next_round(self) -> None:
+        """Until a round has begun and ended."""
+        # The one that is under way may have taken what there was before we put something in.
+        wanted = self.rounds + 2
+        while self.rounds < wanted and self.buffer.error is None:
+            await self.round_ended()
+
+    async def taken(self) -> Claim:
+        while (claim := self.buffer.take()) is None:
+            await self.next_round()
+        return claim
+
+    def end(self, claim: Claim) -> None:
+        self.buffer.downloaded(claim.request.host)
+        self.buffer.put_outcome(Outcome(claim.token, Ending.DONE, 200))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        rounds = asyncio.ensure_future(self.buffer.run())
+        try:
+            yield
+        finally:
+            self.buffer.stop()
+            await rounds
+
+
+def link(url: str) -> PackedRequest:
+    return PackedRequest(fingerprint(url), url, host_key(url))
+
+
+def item(number: int) -> KeyedItem:
+    return KeyedItem(number.to_bytes(16, "big"), {"number": number})
+
+
+@pytest.fixture(autouse=True)
+def _short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ROUND_S", 0.0)
+    monkeypatch.setattr(module, "IDLE_ROUND_S", 0.001)
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(test, timeout=20))
+
+
+def test_what_is_put_in_comes_out_as_a_claim() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            claim = await crawl.taken()
+            assert claim.request == link("http://a/1")
+            assert claim.owner == "me"
+            assert crawl.buffer.in_hand == 1
+            crawl.end(claim)
+            assert crawl.buffer.in_hand == 0
+
+    run(test())
+
+
+def test_items_are_stored_before_links_are_added_before_the_claim_is_finished() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            claim = await crawl.taken()
+            await crawl.next_round()
+            crawl.calls.clear()
+            crawl.buffer.put_link(link("http://a/2"))
+            crawl.buffer.put_item(item(1))
+            crawl.end(claim)
+            await crawl.next_round()
+        assert crawl.calls[:3] == ["store 1", "add 1", "finish 1"]
+        assert crawl.calls[3].startswith("claim")
+        assert crawl.sink.items == [item(1)]
+        assert crawl.buffer.items == 1
+
+    run(test())
+
+
+def test_what_is_put_in_during_a_round_waits_for_the_next() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+
+        def put_late() -> None:
+            crawl.frontier.during_add = lambda: None
+            crawl.buffer.put_link(link("http://a/3"))
+            crawl.buffer.put_item(item(2))
+            crawl.end(claim)
+
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            claim = await crawl.taken()
+            await crawl.next_round()
+            crawl.calls.clear()
+            crawl.frontier.during_add = put_late
+            crawl.buffer.put_link(link("http://a/2"))
+            await crawl.next_round()
+        calls = [call for call in crawl.calls if not call.startswith("claim")]
+        # Not: add, finish. The late link and item come first.
+        assert calls == ["add 1", "store 1", "add 1", "finish 1"]
+
+    run(test())
+
+
+def test_crawl_is_finished_only_when_all_is_done() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        buffer = crawl.buffer
+        assert not buffer.is_finished  # no round has looked yet
+        async with crawl.running():
+            await crawl.next_round()
+            assert buffer.is_finished
+            buffer.put_link(link("http://a/1"))
+            assert not buffer.is_finished
+            claim = await crawl.taken()
+            await crawl.next_round()
+            assert not buffer.is_finished
+            crawl.end(claim)
+            assert not buffer.is_finished
+            await crawl.next_round()
+            assert buffer.is_finished
+            buffer.put_item(item(1))
+            assert not buffer.is_finished
+            await crawl.next_round()
+            assert buffer.is_finished
+
+    run(test())
+
+
+def test_what_comes_in_while_a_round_looks_unsettles_it() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        buffer = crawl.buffer
+        finished: list[bool] = []
+
+        def put_late() -> None:
+            crawl.frontier.during_add = lambda: None
+            buffer.put_item(item(1))
+            crawl.on_round = lambda: finished.append(buffer.is_finished)
+
+        crawl.frontier.during_add = put_late
+        # Nothing is queued by this one, so that the frontier has nothing to do.
+        buffer.put_link(PackedRequest(1, "http://a/1", "a", dropped_by="a rule"))
+        async with crawl.running():
+            while len(finished) < 2:
+                await crawl.round_ended()
+        assert finished[:2] == [False, True]
+
+    run(test())
+
+
+@pytest.mark.parametrize("error", [StoreError("broken"), StoreFullError("full")])
+def test_failing_sink_stops_the_buffer_and_leaves_the_claim_open(error: StoreError) -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            crawl.buffer.put_link(link("http://a/2"))
+            claim = await crawl.taken()
+            rounds = crawl.rounds
+            crawl.sink.error = error
+            crawl.buffer.put_item(item(1))
+            crawl.buffer.put_link(link("http://a/3"))
+            crawl.end(claim)
+            await crawl.next_round()
+            assert crawl.buffer.error is error
+            assert crawl.rounds > rounds  # the scheduler is told
+            assert crawl.buffer.take() is None
+            assert not crawl.buffer.is_finished
+        assert "finish 1" not in crawl.calls
+        assert (await crawl.frontier.stats()).claimed == 2
+        (told,) = await crawl.frontier.explain([fingerprint("http://a/3")])
+        assert told.seen_at_ms is None
+
+    run(test())
+
+
+def test_failing_frontier_stops_the_buffer() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        crawl.frontier.error = StoreFullError("full")
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            await crawl.next_round()
+            assert crawl.buffer.error is crawl.frontier.error
+
+    run(test())
+
+
+def test_bug_ends_the_crawl_instead_of_leaving_it_waiting(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        crawl.frontier.error = ZeroDivisionError("oops")
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            await crawl.next_round()
+            assert isinstance(crawl.buffer.error, WeftError)
+            assert "ZeroDivisionError('oops')" in str(crawl.buffer.error)
+
+    run(test())
+    assert "Traceback" in caplog.text
+
+
+def test_flush_stores_what_is_left_and_releases_what_was_not_taken() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            for number in range(5):
+                crawl.buffer.put_link(link(f"http://a/{number}"))
+            done, _ = await crawl.taken(), await crawl.taken()
+            await crawl.next_round()
+        crawl.calls.clear()
+        crawl.buffer.put_item(item(1))
+        crawl.buffer.put_link(link("http://a/new"))
+        crawl.end(done)
+        await crawl.buffer.flush()
+        assert crawl.calls == ["store 1", "add 1", "finish 1", "release 3"]
+        stats = await crawl.frontier.stats()
+        assert (stats.queued, stats.claimed, stats.done) == (4, 1, 1)
+        assert crawl.buffer.stats == stats
+
+    run(test())
+
+
+def test_claims_are_renewed_before_their_deadline() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            for number in range(4):
+                crawl.buffer.put_link(link(f"http://a/{number}"))
+            claim = await crawl.taken()
+            await crawl.next_round()
+            crawl.frontier.renewed.clear()
+            for _ in range(20):
+                crawl.clock.advance(CLAIM_MS // 4)
+                await crawl.next_round()
+            assert (await crawl.frontier.stats()).reclaimed == 0
+            # In hand and waiting alike, but not in every round.
+            assert all(sorted(tokens) == [1, 2, 3, 4] for tokens in crawl.frontier.renewed)
+            assert 9 <= len(crawl.frontier.renewed) <= 20
+            crawl.end(claim)
+
+    run(test())
+
+
+def test_claims_are_not_renewed_in_every_round() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            for _ in range(5):
+                await crawl.next_round()
+            assert len(crawl.frontier.renewed) == 1
+
+    run(test())
+
+
+def test_what_others_have_left_is_taken_up(caplog: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        await crawl.frontier.add([link("http://a/1")])
+        await crawl.frontier.claim("other", 1)
+        async with crawl.running():
+            await crawl.next_round()
+            assert crawl.buffer.take() is None
+            crawl.clock.advance(CLAIM_MS)
+            assert (await crawl.taken()).request.url == "http://a/1"
+
+    run(test())
+    assert "1 requests were left by a worker" in caplog.text
+
+
+def test_take_does_not_wait_even_for_the_first_round() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        crawl.buffer.put_link(link("http://a/1"))
+        assert crawl.buffer.take() is None
+
+    run(test())
+
+
+WAKING: dict[str, Callable[[Buffer, Claim], object]] = {
+    "link": lambda buffer, claim: buffer.put_link(link("http://a/2")),
+    "item": lambda buffer, claim: buffer.put_item(item(1)),
+    "outcome": lambda buffer, claim: buffer.put_outcome(Outcome(claim.token, Ending.DONE)),
+    "end of a download": lambda buffer, claim: buffer.downloaded("a"),
+    "take in vain": lambda buffer, claim: buffer.take(),
+    "question whether all is done": lambda buffer, claim: buffer.is_finished,
+    "stop": lambda buffer, claim: buffer.stop(),
+}
+
+
+@pytest.mark.parametrize("event", WAKING)
+def test_a_round_begins_at_once_when_there_is_work(
+    event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
+
+    async def test() -> None:
+        crawl = Crawl()
+        crawl.buffer.put_link(link("http://a/1"))
+        rounds = asyncio.ensure_future(crawl.buffer.run())
+        while (claim := crawl.buffer.take()) is None:
+            await crawl.round_ended()
+        for _ in range(50):  # until it is asleep
+            await asyncio.sleep(0)
+        WAKING[event](crawl.buffer, claim)
+        if event != "stop":
+            await crawl.round_ended()
+        crawl.buffer.stop()
+        await rounds
+
+    run(test())
+
+
+def test_a_round_begins_when_a_host_may_be_fetched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
+
+    async def test() -> None:
+        crawl = Crawl()
+        await crawl.frontier.add([link("http://a/1")])
+        (claim,) = (await crawl.frontier.claim("other", 1)).claims
+        await crawl.frontier.finish([Outcome(claim.token, Ending.DONE, 200, crawl_delay_ms=20)])
+        await crawl.frontier.add([link("http://a/2"), link("http://a/3")])
+        async with crawl.running():
+            while crawl.buffer.take() is None:
+                await crawl.round_ended()
+            for _ in range(50):  # until it is asleep
+                await asyncio.sleep(0)
+            await crawl.round_ended()
+
+    run(test())
+
+
+def test_claims_in_store_are_bounded_by_the_capacity() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            for number in range(100):
+                crawl.buffer.put_link(link(f"http://{number % 10}.example/{number}"))
+            claims = [await crawl.taken() for _ in range(5)]
+            await crawl.next_round()
+            assert (await crawl.frontier.stats()).claimed == 6  # capacity and a half
+            crawl.end(claims[0])
+            await crawl.next_round()
+            assert (await crawl.frontier.stats()).claimed == 6
+
+    run(test())
+
+
+def test_host_has_no_more_under_way_than_its_concurrency() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            for number in range(5):
+                crawl.buffer.put_link(link(f"http://a/{number}"))
+            first = await crawl.taken()
+            await crawl.taken()
+            await crawl.next_round()
+            assert crawl.buffer.take() is None
+            crawl.buffer.downloaded("a")
+            assert crawl.buffer.take() is not None
+            assert crawl.buffer.in_hand == 3
+            crawl.buffer.put_outcome(Outcome(first.token, Ending.DONE))
+
+    run(test())
+
+
+def test_too_many_links_hold_requests_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_LINKS", 2)
+
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            for number in range(2):
+                crawl.buffer.put_link(link(f"http://a/{number}"))
+            await crawl.next_round()
+            for number in range(10, 12):
+                crawl.buffer.put_link(link(f"http://a/{number}"))
+            assert crawl.buffer.take() is not None
+            crawl.buffer.put_link(link("http://a/13"))
+            assert crawl.buffer.take() is None
+            await crawl.next_round()
+            assert crawl.buffer.take() is not None
+
+    run(test())
+
+
+def test_a_resting_buffer_takes_and_claims_no_more() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            await crawl.next_round()
+            crawl.buffer.rest()
+            assert crawl.buffer.take() is None
+            crawl.calls.clear()
+            crawl.buffer.put_link(link("http://a/2"))
+            await crawl.next_round()
+        assert crawl.calls == ["add 1"]
+
+    run(test())
+
+
+def test_known_links_are_counted() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            for _ in range(3):
+                crawl.buffer.put_link(link("http://a/1"))
+            await crawl.next_round()
+            assert crawl.buffer.known == 2
+
+    run(test())

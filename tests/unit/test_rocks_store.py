@@ -1,0 +1,276 @@
+"""What only the embedded frontier has: a directory, a lock, a format, and a cost."""
+
+import asyncio
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rocksdict import Options, Rdict
+
+from weft.config import FrontierConfig, HostLimits
+from weft.errors import StoreError, StoreFormatError, StoreLockedError, StoreMissingError
+from weft.frontier import RocksFrontier
+from weft.records import Ending, Order, Outcome, PackedRequest, PageKind, Stats
+from weft.urls import fingerprint
+
+URL = "http://a/1"
+
+# Adds one request, tells so, and keeps the store open until its standard input is closed.
+HOLDER = f"""
+import asyncio, sys
+from pathlib import Path
+from weft.frontier import RocksFrontier
+from weft.records import PackedRequest
+from weft.urls import fingerprint
+
+async def main():
+    async with RocksFrontier(Path(sys.argv[1])) as frontier:
+        await frontier.add([PackedRequest(fingerprint({URL!r}), {URL!r}, "a")])
+        print("open", flush=True)
+        sys.stdin.read()
+
+asyncio.run(main())
+"""
+
+
+@contextmanager
+def held_by_another_process(path: Path) -> Iterator[None]:
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "open\n"
+        yield
+
+
+async def opened(path: Path, **arguments: Any) -> Stats:
+    async with RocksFrontier(path, **arguments) as frontier:
+        return await frontier.stats()
+
+
+def stats_of(path: Path, **arguments: Any) -> Stats:
+    return asyncio.run(opened(path, **arguments))
+
+
+def raw_store(path: Path) -> Rdict:
+    return Rdict(str(path), Options(raw_mode=True))
+
+
+# Who may open it
+
+
+def test_store_that_another_process_has_open_is_locked(tmp_path: Path) -> None:
+    with held_by_another_process(tmp_path):
+        with pytest.raises(StoreLockedError, match="choose another store with --store") as caught:
+            stats_of(tmp_path)
+        assert str(tmp_path) in str(caught.value)
+    assert stats_of(tmp_path).queued == 1
+
+
+def test_store_that_this_process_has_open_is_locked(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with RocksFrontier(tmp_path) as frontier:
+            with pytest.raises(StoreLockedError, match="in use by another process"):
+                await opened(tmp_path)
+            assert (await frontier.stats()).queued == 0
+
+    asyncio.run(test())
+
+
+def test_reader_sees_a_store_that_another_process_has_open(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with RocksFrontier(tmp_path, is_read_only=True) as frontier:
+            assert (await frontier.stats()).queued == 1
+            (told,) = await frontier.explain([fingerprint(URL)])
+            assert (told.url, told.queued_kind) == (URL, PageKind.DATA)
+            assert [state.host for state in await frontier.hosts(9)] == ["a"]
+
+    with held_by_another_process(tmp_path):
+        asyncio.run(test())
+
+
+def test_reader_changes_nothing(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with RocksFrontier(tmp_path) as frontier:
+            await frontier.add([PackedRequest(1, URL, "a")])
+            await frontier.claim("me", 1)
+        async with RocksFrontier(tmp_path, is_read_only=True) as reader:
+            assert (await reader.stats()).claimed == 1  # not put back, as a writer would
+            with pytest.raises(StoreError):
+                await reader.add([PackedRequest(2, "http://a/2", "a")])
+
+    asyncio.run(test())
+    stats = stats_of(tmp_path)
+    assert (stats.added, stats.queued, stats.reclaimed) == (1, 1, 1)
+
+
+def test_closed_frontier_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is not open"):
+        asyncio.run(RocksFrontier(tmp_path).stats())
+
+
+def test_frontier_can_be_opened_again(tmp_path: Path) -> None:
+    async def test() -> None:
+        frontier = RocksFrontier(tmp_path)
+        for count in range(3):
+            async with frontier:
+                await frontier.add([PackedRequest(count, f"http://a/{count}", "a")])
+                assert (await frontier.stats()).queued == count + 1
+
+    asyncio.run(test())
+
+
+# What may be there
+
+
+def test_directories_are_made(tmp_path: Path) -> None:
+    assert stats_of(tmp_path / "a" / "b") == Stats()
+
+
+@pytest.mark.parametrize("name", ["", "nothing", "file"])
+def test_reader_of_nothing_says_so(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreMissingError, match="there is no frontier in"):
+        stats_of(tmp_path / name, is_read_only=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_file_is_no_store(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(StoreError, match="cannot be used") as caught:
+        stats_of(tmp_path / name)
+    assert type(caught.value) is StoreError
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+# Names that look like RocksDB's word for a locked store.
+@pytest.mark.parametrize("name", ["store", "lock", "LOCK", "blocked"])
+def test_damaged_store_is_told_as_such(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    stats_of(path)
+    for manifest in path.glob("MANIFEST-*"):
+        manifest.write_bytes(b"not a block")
+    with pytest.raises(StoreError, match="Corruption") as caught:
+        stats_of(path)
+    assert type(caught.value) is StoreError
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+def test_store_of_a_newer_format_is_refused(tmp_path: Path, is_read_only: bool) -> None:
+    stats_of(tmp_path)
+    store = raw_store(tmp_path)
+    store[b"format"] = b"99"
+    store.close()
+    for _ in range(2):  # and is not left open
+        with pytest.raises(StoreFormatError, match=r"format 99.*upgrade Weft.*--store"):
+            stats_of(tmp_path, is_read_only=is_read_only)
+
+
+def test_store_with_unknown_families_is_of_a_newer_format(tmp_path: Path) -> None:
+    stats_of(tmp_path)
+    store = raw_store(tmp_path)
+    store.create_column_family("invention", Options(raw_mode=True))
+    store.close()
+    with pytest.raises(StoreFormatError, match="upgrade Weft"):
+        stats_of(tmp_path)
+
+
+def test_store_remembers_its_format(tmp_path: Path) -> None:
+    stats_of(tmp_path)
+    store = raw_store(tmp_path)
+    assert store.get(b"format") == b"1"
+    store.close()
+
+
+@pytest.mark.parametrize("before", Order)
+@pytest.mark.parametrize("after", Order)
+def test_changed_order_still_serves_everything(tmp_path: Path, before: Order, after: Order) -> None:
+    def requests(start: int) -> list[PackedRequest]:
+        return [
+            PackedRequest(n, f"http://a/{n}", "a", kind=PageKind(n % 2), priority=n % 3 - 1)
+            for n in range(start, start + 12)
+        ]
+
+    def config(order: Order) -> FrontierConfig:
+        return FrontierConfig(order=order, limits=HostLimits(concurrency=99))
+
+    async def test() -> list[int]:
+        async with RocksFrontier(tmp_path, config(before)) as frontier:
+            await frontier.add(requests(0))
+            await frontier.claim("me", 5)  # they come back, in the order of the next
+        async with RocksFrontier(tmp_path, config(after)) as frontier:
+            await frontier.add(requests(12))
+            claims = (await frontier.claim("me", 99)).claims
+            assert (await frontier.stats()).queued == 0
+            return [claim.request.fingerprint for claim in claims]
+
+    assert sorted(asyncio.run(test())) == list(range(24))
+
+
+# What it costs
+
+CLAIMED = 10
+UNLIMITED = FrontierConfig(limits=HostLimits(concurrency=1_000_000))
+
+
+async def fill(frontier: RocksFrontier, queued: int, hosts: int) -> None:
+    for start in range(0, queued, 10_000):
+        numbers = range(start, min(start + 10_000, queued))
+        await frontier.add(
+            [PackedRequest(n, f"http://h{n % hosts}/{n}", f"h{n % hosts}") for n in numbers]
+        )
+
+
+async def claim_ms(frontier: RocksFrontier) -> float:
+    """The median time to claim ten, when each is finished before the next."""
+    times = []
+    for _ in range(60):
+        began_s = time.perf_counter()
+        claims = (await frontier.claim("me", CLAIMED)).claims
+        times.append(time.perf_counter() - began_s)
+        assert len(claims) == CLAIMED
+        await frontier.finish([Outcome(claim.token, Ending.DONE) for claim in claims])
+    return 1000 * statistics.median(times)
+
+
+def cost_of_claim(path: Path, queued: int, hosts: int) -> float:
+    async def test() -> float:
+        async with RocksFrontier(path, UNLIMITED) as frontier:
+            await fill(frontier, queued, hosts)
+            return await claim_ms(frontier)
+
+    return asyncio.run(test())
+
+
+def test_cost_of_a_claim_does_not_grow_with_hosts_or_queue(tmp_path: Path) -> None:
+    small = cost_of_claim(tmp_path / "small", 1_000, 10)
+    assert cost_of_claim(tmp_path / "deep", 100_000, 10) < 5 * small
+    assert cost_of_claim(tmp_path / "wide", 100_000, 10_000) < 5 * small
+
+
+async def pass_through(frontier: RocksFrontier, count: int) -> None:
+    for start in range(10**6, 10**6 + count, 10_000):
+        numbers = range(start, start + 10_000)
+        await frontier.add([PackedRequest(n, f"http://h0/{n}", "h0") for n in numbers])
+        claims = (await frontier.claim("me", 10_000)).claims
+        await frontier.finish([Outcome(claim.token, Ending.DONE) for claim in claims])
+
+
+def test_cost_of_a_claim_does_not_grow_with_what_has_passed_through(tmp_path: Path) -> None:
+    async def test() -> tuple[float, float]:
+        async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
+            await fill(frontier, 2_000, 1)
+            fresh = await claim_ms(frontier)
+            await pass_through(frontier, 200_000)
+            return fresh, await claim_ms(frontier)
+
+    fresh, drained = asyncio.run(test())
+    assert drained < 5 * fresh
