@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from disks import fill, small_disk_at
 from weft.errors import StoreFullError
 from weft.sinks import KeyedItem, Sink, make_sink
 from weft.testing.sink_contract import numbered
@@ -106,16 +107,8 @@ def test_killed_sink_loses_nothing_and_stores_nothing_twice(tmp_path: Path, name
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    place = tmp_path / "disk"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"cannot mount a small disk: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
+    with small_disk_at(tmp_path / "disk", size_mb=1) as disk:
+        yield disk
 
 
 LAYOUTS = {
@@ -124,18 +117,6 @@ LAYOUTS = {
     "json lines, index elsewhere": ("disk/items.jsonl", "job"),
     "json lines, only the index on the full disk": ("items.jsonl", "disk/job"),
 }
-
-
-def fill(disk: Path, leave_bytes: int) -> Path:
-    """Use up the disk but for `leave_bytes`; deleting the returned file makes space again."""
-    ballast = disk / "ballast"
-    with ballast.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-        except OSError:
-            file.truncate(max(0, file.tell() - leave_bytes))
-    return ballast
 
 
 async def store_until_full(sink: Sink) -> int:

@@ -26,11 +26,11 @@ class Downloader(ScrapyDownloader):
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Any]:
         def note_result(result: Response | Request) -> Response | Request:
-            scheduler_of(self.crawler).note_result(request, result)
+            scheduler_of(self.crawler).fates.note_result(request, result)
             return result
 
         def note_error(failure: Failure) -> Failure:
-            scheduler_of(self.crawler).note_error(request, failure)
+            scheduler_of(self.crawler).fates.note_error(request, failure)
             return failure
 
         return super().fetch(request).addCallbacks(note_result, note_error)

@@ -44,10 +44,12 @@ class ItemProcessor(ItemPipelineManager):
 
     def _store(self, item: Any, response: Response | Failure | None) -> None:
         scheduler = scheduler_of(self._crawler)
-        place = scheduler.places.pop(item) or scheduler.errback_place(response)
+        place = scheduler.places.pop(item) or scheduler.intake.errback_place(response)
         if ItemAdapter.is_item(item):
             fields = ItemAdapter(item).asdict()
-            scheduler.put_item(KeyedItem(item_key(fields, place, scheduler.item_key), fields))
+            scheduler.put_item(
+                KeyedItem(item_key(fields, place, scheduler.config.item_key), fields)
+            )
 
 
 def item_key(fields: dict[str, Any], place: Place, names: Sequence[str]) -> bytes:

@@ -7,14 +7,11 @@ what it gives comes out of it. It owns the job's frontier and sinks from `open` 
 import asyncio
 import logging
 import os
-import random
 import socket
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 from typing import Self, cast
-from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -23,22 +20,23 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
 
 from weft.clock import SystemClock
 from weft.engine.buffer import Buffer
-from weft.engine.fingerprint import Fingerprinter, start_fingerprint, unfiltered_fingerprint
+from weft.engine.fates import Fates
+from weft.engine.fingerprint import Fingerprinter
 from weft.engine.gate import Gate
 from weft.engine.held import HeldRequests
+from weft.engine.intake import Intake
 from weft.engine.jobfile import JobFile
-from weft.engine.outcome import Fate, retry_after_ms
+from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
-from weft.engine.places import Place, Places
+from weft.engine.places import Places
 from weft.engine.recent import RecentSet
 from weft.engine.settings import read_settings
 from weft.errors import EngineError, PackError, WeftError
 from weft.frontier import Frontier, RocksFrontier
-from weft.records import Claim, Ending, PackedRequest, PageKind
+from weft.records import Claim, Ending, PackedRequest
 from weft.sinks import KeyedItem, Sink, make_sink
 from weft.urls import fingerprint, host_key
 
@@ -56,17 +54,10 @@ class Scheduler(BaseScheduler):
         self._held = HeldRequests(crawler)
         self._stack = AsyncExitStack()
         self._recent = RecentSet(RECENT)
-        self._fates: dict[Request, Fate] = {}
         self._closing: asyncio.Future[None] | None = None
         self._buffer: Buffer | None = None
         self.gate = Gate()
         self.places = Places()
-        #: Requests that came from the spider's `start`.
-        self.starts: WeakSet[Request] = WeakSet()
-        #: Where requests were found that came from a callback.
-        self.found_at: WeakKeyDictionary[Request, Place] = WeakKeyDictionary()
-        # What retries and redirects, which middlewares make, were made of.
-        self._replaced: WeakKeyDictionary[Request, Request] = WeakKeyDictionary()
         #: Pages that were fetched and handled in this run.
         self.pages = 0
         #: What failed in this run, by kind.
@@ -84,18 +75,22 @@ class Scheduler(BaseScheduler):
 
     async def _open(self, spider: Spider) -> None:
         self._held.check()
-        self._connect_signals()
+        self._crawler.signals.connect(self._close_at_once, signals.spider_opened)
         try:
             self.config = read_settings(self._crawler.settings, spider.name)
-            self._packer = Packer(spider)
-            self._fingerprint = Fingerprinter(self._crawler, self.config.fingerprint_headers)
             self._job = JobFile(self.config.job_dir)
-            await self._open_stores()
+            self._packer = Packer(spider)
+            fingerprinter = Fingerprinter(self._crawler, self.config.fingerprint_headers)
+            buffer = await self._open_stores()
+            self.fates = Fates(self._crawler, self._held, buffer, self._clock)
+            self.intake = Intake(fingerprinter, self._packer, self.fates)
+            self._buffer = buffer
+            self._rounds = asyncio.ensure_future(buffer.run())
         except WeftError as error:
             await self._stack.aclose()
             self._give_up(error)
 
-    async def _open_stores(self) -> None:
+    async def _open_stores(self) -> Buffer:
         config = self.config
         sinks = [make_sink(output, config.job_dir) for output in config.outputs]
         frontier: Frontier = RocksFrontier(config.job_dir / "frontier", config.frontier)
@@ -115,8 +110,7 @@ class Scheduler(BaseScheduler):
         )
         buffer.before_round = self._collect
         buffer.after_round = self._after_round
-        self._buffer = buffer
-        self._rounds = asyncio.ensure_future(buffer.run())
+        return buffer
 
     async def _start_over(self, sinks: Sequence[Sink]) -> None:
         """Forget an earlier crawl where that is wanted; a job that is not finished goes on."""
@@ -136,12 +130,6 @@ class Scheduler(BaseScheduler):
         # Scrapy closes cleanly only what it has opened completely.
         if self.error is not None:
             raise CloseSpider("store_error")
-
-    def _connect_signals(self) -> None:
-        connect = self._crawler.signals.connect
-        connect(self._close_at_once, signals.spider_opened)
-        connect(self._note_left_downloader, signals.request_left_downloader)
-        connect(self._note_spider_error, signals.spider_error)
 
     def close(self, reason: str) -> Deferred[None]:
         return deferred_from_coro(self._close(reason))
@@ -187,7 +175,7 @@ class Scheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         try:
-            packed = self._pack(request)
+            packed = self.intake.pack(request)
         except PackError as error:
             return self._refuse(request, error)
         if not packed.is_forced and not self._recent.add(packed.fingerprint):
@@ -209,7 +197,7 @@ class Scheduler(BaseScheduler):
         except PackError as error:
             self._fail(claim, error)
             return None
-        self._fates[request] = Fate(claim)
+        self.fates.begin(request, claim)
         self._stats.inc_value("scheduler/dequeued")
         return request
 
@@ -217,37 +205,7 @@ class Scheduler(BaseScheduler):
         limit = self.config.max_pages
         return bool(limit) and self.pages + self.buffer.in_hand >= limit
 
-    # Packing
-
-    def _pack(self, request: Request) -> PackedRequest:
-        old = self._replaced.pop(request, None)
-        place = self.found_at.get(request) if old is None else Place(self.page_of(old), 0)
-        url_fingerprint = number = self._fingerprint(request)
-        is_forced = False
-        if request.dont_filter:
-            number, is_forced = self._unfiltered(request, number, old, place)
-        return PackedRequest(
-            fingerprint=number,
-            url_fingerprint=url_fingerprint if url_fingerprint != number else 0,
-            url=request.url,
-            host=host_key(request.url),
-            kind=_kind_of(request),
-            priority=request.priority,
-            payload=self._packer.pack(request),
-            found_on=place.page if place else 0,
-            is_forced=is_forced,
-        )
-
-    def _unfiltered(
-        self, request: Request, number: int, old: Request | None, place: Place | None
-    ) -> tuple[int, bool]:
-        """The fingerprint of a request that is not to be filtered, and whether to force it."""
-        if request in self.starts:
-            return start_fingerprint(number), False
-        if old is not None and self._fingerprint(old) == number:
-            return self.page_of(old), True  # a retry
-        # What comes from nowhere is never asked for again: any place will do.
-        return unfiltered_fingerprint(number, place or Place(0, random.getrandbits(63))), False
+    # What goes wrong
 
     def _refuse(self, request: Request, error: PackError) -> bool:
         """A request that cannot be stored costs this request, is told and remembered."""
@@ -263,54 +221,17 @@ class Scheduler(BaseScheduler):
 
     def _fail(self, claim: Claim, error: PackError) -> None:
         logger.error("%s", error, extra={"spider": self._crawler.spider})
+        self.buffer.downloaded(claim.request.host)
         self._end(Fate(claim, error=error))
 
-    # What becomes of a request
-
-    def fate_of(self, request: Request) -> Fate | None:
-        """What is known about a request in Scrapy's hands; None: it never was a claim."""
-        return self._fates.get(request)
-
-    def note_result(self, request: Request, result: Response | Request) -> None:
-        """What the downloader hands over; a request: a middleware replaced this one by it."""
-        if fate := self._fates.get(request):
-            if isinstance(result, Request):
-                self._replaced[result] = request
-            else:
-                fate.is_answered = True
-
-    def note_error(self, request: Request, failure: Failure) -> None:
-        if (fate := self._fates.get(request)) and isinstance(failure.value, Exception):
-            fate.error = failure.value
-
-    def note_fetched(self, request: Request, response: Response) -> None:
-        if fate := self._fates.get(request):
-            fate.status = response.status
-            now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
-            fate.retry_after_ms = retry_after_ms(response.headers.get("Retry-After"), now)
-
-    def _note_left_downloader(self, request: Request) -> None:
-        if fate := self._fates.get(request):
-            self._note_downloaded(fate)
-
-    def _note_spider_error(self, failure: Failure, response: Response | None) -> None:
-        request = response.request if isinstance(response, Response) else None
-        if request is not None and (fate := self._fates.get(request)):
-            error = failure.value
-            fate.spider_error = f"the spider raised {type(error).__name__}: {error}"
-
-    def _note_downloaded(self, fate: Fate) -> None:
-        if not fate.is_downloaded:
-            fate.is_downloaded = True
-            self.buffer.downloaded(fate.claim.request.host)
+    # What the buffer's rounds ask
 
     def _collect(self) -> None:
         """Put the outcomes of all requests that Scrapy has let go of into the buffer."""
-        for request in self._held.let_go(self._fates):
-            self._end(self._fates.pop(request))
+        for fate in self.fates.take_ended():
+            self._end(fate)
 
     def _end(self, fate: Fate) -> None:
-        self._note_downloaded(fate)
         outcome = fate.outcome()
         self.pages += fate.is_page
         if outcome.ending is Ending.FAILED:
@@ -333,50 +254,16 @@ class Scheduler(BaseScheduler):
 
     # Items and links
 
-    @property
-    def item_key(self) -> tuple[str, ...]:
-        return self.config.item_key
-
-    def page_of(self, request: Request) -> int:
-        """The fingerprint of the page that a request fetched."""
-        fate = self._fates.get(request)
-        return fate.claim.request.fingerprint if fate else self._fingerprint(request)
-
     def put_links(
         self, response: Response, urls: Iterable[str], depth: int, depth_limit: int
     ) -> None:
         """Add plain links of a page without making Scrapy requests of them."""
-        found_on = self.page_of(response.request) if response.request else 0
-        payload = self._packer.pack_depth(depth)
-        rule = f"deeper than {depth_limit}" if 0 < depth_limit < depth else ""
-        for url in urls:
-            number = fingerprint(url)
-            if rule or self._recent.add(number):
-                self.buffer.put_link(
-                    PackedRequest(
-                        number,
-                        url,
-                        host_key(url),
-                        payload=payload,
-                        found_on=found_on,
-                        dropped_by=rule,
-                    )
-                )
+        for packed in self.intake.pack_links(response, urls, depth, depth_limit):
+            if packed.dropped_by or self._recent.add(packed.fingerprint):
+                self.buffer.put_link(packed)
 
     def put_item(self, item: KeyedItem) -> None:
         self.buffer.put_item(item)
-
-    def errback_place(self, source: object) -> Place:
-        """The place of an item that an errback made of a failed download."""
-        request = getattr(source, "request", None)
-        if not isinstance(request, Request) or not (fate := self._fates.get(request)):
-            return Place(0, random.getrandbits(63))
-        fate.errback_items += 1
-        return Place(fate.claim.request.fingerprint, fate.errback_items - 1)
-
-
-def _kind_of(request: Request) -> PageKind:
-    return PageKind.NAV if request.meta.get("weft_kind") == "nav" else PageKind.DATA
 
 
 def scheduler_of(crawler: Crawler) -> Scheduler:

@@ -22,7 +22,7 @@ class CallbackMiddleware:
 
     def process_spider_input(self, response: Response) -> None:
         scheduler = scheduler_of(self._crawler)
-        if response.request and (fate := scheduler.fate_of(response.request)):
+        if response.request and (fate := scheduler.fates.get(response.request)):
             fate.is_handled = True
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:

@@ -29,7 +29,7 @@ class FetchMiddleware:
 
     def process_request(self, request: Request) -> Coroutine[Any, Any, None] | None:
         scheduler = scheduler_of(self._crawler)
-        fate = scheduler.fate_of(request)
+        fate = scheduler.fates.get(request)
         host = fate.claim.request.host if fate else host_key(request.url)
         delay_s = scheduler.config.limits_of(host).delay_ms / 1000
         crawl_delay_s = self._crawl_delays_s.get(host, 0.0)
@@ -41,7 +41,7 @@ class FetchMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         scheduler = scheduler_of(self._crawler)
-        scheduler.note_fetched(request, response)
+        scheduler.fates.note_fetched(request, response)
         # How long ago Scrapy began to send it.
         latency_s = request.meta.get("download_latency")
         if latency_s is not None:
@@ -49,7 +49,7 @@ class FetchMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        if fate := scheduler_of(self._crawler).fate_of(request):
+        if fate := scheduler_of(self._crawler).fates.get(request):
             fate.fetch_error = describe(exception)
 
     def _note_robots(self, robotparser: RobotParser, request: Request) -> None:

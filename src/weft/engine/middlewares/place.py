@@ -23,7 +23,7 @@ class PlaceMiddleware:
         number = 0
         async for thing in start:
             if isinstance(thing, Request):
-                scheduler_of(self._crawler).starts.add(thing)
+                scheduler_of(self._crawler).intake.starts.add(thing)
             else:
                 scheduler_of(self._crawler).places.put(thing, Place(0, number))
                 number += 1
@@ -49,13 +49,13 @@ class _Counter:
 
     def __init__(self, scheduler: Scheduler, response: Response) -> None:
         self._scheduler = scheduler
-        self._page = scheduler.page_of(response.request) if response.request else 0
+        self._page = scheduler.intake.page_of(response.request) if response.request else 0
         self._items = 0
         self._requests = 0
 
     def mark(self, thing: Any) -> None:
         if isinstance(thing, Request):
-            self._scheduler.found_at[thing] = Place(self._page, self._requests)
+            self._scheduler.intake.found_at[thing] = Place(self._page, self._requests)
             self._requests += 1
         elif thing is not None:
             self._scheduler.places.put(thing, Place(self._page, self._items))

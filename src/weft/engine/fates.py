@@ -1,0 +1,79 @@
+"""The requests in Scrapy's hands, each with what is known about it so far."""
+
+from datetime import UTC, datetime
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from weft.clock import Clock
+from weft.engine.buffer import Buffer
+from weft.engine.held import HeldRequests
+from weft.engine.outcome import Fate, retry_after_ms
+from weft.records import Claim
+
+
+class Fates:
+    def __init__(self, crawler: Crawler, held: HeldRequests, buffer: Buffer, clock: Clock) -> None:
+        self._held = held
+        self._buffer = buffer
+        self._clock = clock
+        self._fates: dict[Request, Fate] = {}
+        #: What retries and redirects, which middlewares make, were made of.
+        self.replaced: WeakKeyDictionary[Request, Request] = WeakKeyDictionary()
+        crawler.signals.connect(self._note_left_downloader, signals.request_left_downloader)
+        crawler.signals.connect(self._note_spider_error, signals.spider_error)
+
+    def begin(self, request: Request, claim: Claim) -> None:
+        """Scrapy gets this request."""
+        self._fates[request] = Fate(claim)
+
+    def get(self, request: Request) -> Fate | None:
+        """What is known about a request; None: it never was a claim."""
+        return self._fates.get(request)
+
+    def take_ended(self) -> list[Fate]:
+        """The fates of all requests that Scrapy has let go of."""
+        ended = [self._fates.pop(request) for request in self._held.let_go(self._fates)]
+        for fate in ended:
+            self._note_downloaded(fate)
+        return ended
+
+    # What happens to a request, in this order
+
+    def note_fetched(self, request: Request, response: Response) -> None:
+        """The network, or the cache, answered."""
+        if fate := self._fates.get(request):
+            fate.status = response.status
+            now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+            fate.retry_after_ms = retry_after_ms(response.headers.get("Retry-After"), now)
+
+    def _note_left_downloader(self, request: Request) -> None:
+        if fate := self._fates.get(request):
+            self._note_downloaded(fate)
+
+    def _note_downloaded(self, fate: Fate) -> None:
+        if not fate.is_downloaded:
+            fate.is_downloaded = True
+            self._buffer.downloaded(fate.claim.request.host)
+
+    def note_result(self, request: Request, result: Response | Request) -> None:
+        """What the downloader hands over; a request: a middleware replaced this one by it."""
+        if fate := self._fates.get(request):
+            if isinstance(result, Request):
+                self.replaced[result] = request
+            else:
+                fate.is_answered = True
+
+    def note_error(self, request: Request, failure: Failure) -> None:
+        """The downloader gave up."""
+        if (fate := self._fates.get(request)) and isinstance(failure.value, Exception):
+            fate.error = failure.value
+
+    def _note_spider_error(self, failure: Failure, response: Response | None) -> None:
+        request = response.request if isinstance(response, Response) else None
+        if request is not None and (fate := self._fates.get(request)):
+            error = failure.value
+            fate.spider_error = f"the spider raised {type(error).__name__}: {error}"

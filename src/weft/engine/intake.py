@@ -1,0 +1,97 @@
+"""What Scrapy and its spiders hand in, as the frontier keeps it: which request is which.
+
+Most requests are identified by method, URL and body, and queued once. Those that are not to be
+filtered (`dont_filter`) get an identity of their own: a start request is injected once a job, a
+retry is the page that it retries, and any other is told apart by where it was found. So none of
+them makes its URL known, and none comes twice when a page has to be worked on again.
+"""
+
+import random
+from collections.abc import Iterable, Iterator
+from weakref import WeakKeyDictionary, WeakSet
+
+from scrapy import Request
+from scrapy.http import Response
+
+from weft.engine.fates import Fates
+from weft.engine.fingerprint import Fingerprinter, start_fingerprint, unfiltered_fingerprint
+from weft.engine.pack import Packer
+from weft.engine.places import Place
+from weft.records import PackedRequest, PageKind
+from weft.urls import fingerprint, host_key
+
+
+class Intake:
+    def __init__(self, fingerprinter: Fingerprinter, packer: Packer, fates: Fates) -> None:
+        self._fingerprint = fingerprinter
+        self._packer = packer
+        self._fates = fates
+        #: Requests that came from the spider's `start`.
+        self.starts: WeakSet[Request] = WeakSet()
+        #: Where requests were found that came from a callback.
+        self.found_at: WeakKeyDictionary[Request, Place] = WeakKeyDictionary()
+
+    def page_of(self, request: Request) -> int:
+        """The fingerprint of the page that a request fetched."""
+        fate = self._fates.get(request)
+        return fate.claim.request.fingerprint if fate else self._fingerprint(request)
+
+    def pack(self, request: Request) -> PackedRequest:
+        """Raises PackError."""
+        old = self._fates.replaced.pop(request, None)
+        place = self.found_at.get(request) if old is None else Place(self.page_of(old), 0)
+        by_url = number = self._fingerprint(request)
+        is_forced = False
+        if request.dont_filter:
+            number, is_forced = self._unfiltered(request, by_url, old, place)
+        return PackedRequest(
+            fingerprint=number,
+            url=request.url,
+            host=host_key(request.url),
+            kind=_kind_of(request),
+            priority=request.priority,
+            payload=self._packer.pack(request),
+            found_on=place.page if place else 0,
+            is_forced=is_forced,
+            url_fingerprint=by_url if by_url != number else 0,
+        )
+
+    def _unfiltered(
+        self, request: Request, by_url: int, old: Request | None, place: Place | None
+    ) -> tuple[int, bool]:
+        """The fingerprint of a request that is not to be filtered, and whether to force it."""
+        if request in self.starts:
+            return start_fingerprint(by_url), False
+        if old is not None and self._fingerprint(old) == by_url:
+            return self.page_of(old), True  # a retry
+        # What comes from nowhere is never asked for again: any place will do.
+        return unfiltered_fingerprint(by_url, place or Place(0, random.getrandbits(63))), False
+
+    def pack_links(
+        self, response: Response, urls: Iterable[str], depth: int, depth_limit: int
+    ) -> Iterator[PackedRequest]:
+        """Plain links of a page, without making Scrapy requests of them."""
+        found_on = self.page_of(response.request) if response.request else 0
+        payload = self._packer.pack_depth(depth)
+        rule = f"deeper than {depth_limit}" if 0 < depth_limit < depth else ""
+        for url in urls:
+            yield PackedRequest(
+                fingerprint=fingerprint(url),
+                url=url,
+                host=host_key(url),
+                payload=payload,
+                found_on=found_on,
+                dropped_by=rule,
+            )
+
+    def errback_place(self, source: object) -> Place:
+        """The place of an item that an errback made of a failed download."""
+        request = getattr(source, "request", None)
+        if not isinstance(request, Request) or not (fate := self._fates.get(request)):
+            return Place(0, random.getrandbits(63))
+        fate.errback_items += 1
+        return Place(fate.claim.request.fingerprint, fate.errback_items - 1)
+
+
+def _kind_of(request: Request) -> PageKind:
+    return PageKind.NAV if request.meta.get("weft_kind") == "nav" else PageKind.DATA
