@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 import can_ada
 
-# What can_ada raises: ValueError for what is no URL, TypeError for text with lone surrogates.
-_NO_URL = (TypeError, ValueError)
+#: What can_ada raises: ValueError for what is no URL, TypeError for text with lone surrogates.
+NO_URL = (TypeError, ValueError)
 
 #: Changing this key makes every known URL unknown. It names the format, it is no secret.
 FINGERPRINT_KEY = b"weft/1"
@@ -23,7 +23,7 @@ def canonical_url(url: str) -> str:
     """
     try:
         parsed = can_ada.parse(url)
-    except _NO_URL:
+    except NO_URL:
         return url
     parsed.hash = ""
     query = parsed.search
@@ -48,5 +48,5 @@ def host_key(url: str) -> str:
     """The unit of politeness that a URL belongs to: its host name; empty where it has none."""
     try:
         return str(can_ada.parse(url).hostname)
-    except _NO_URL:
+    except NO_URL:
         return ""

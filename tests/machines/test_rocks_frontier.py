@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -154,4 +155,5 @@ class RocksMachine(RuleBasedStateMachine):
 
 
 TestRocksMachine = RocksMachine.TestCase
-TestRocksMachine.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestRocksMachine.settings = settings(max_examples=50, stateful_step_count=40, deadline=None)
+pytestmark = pytest.mark.timeout(600)  # a failure takes minutes to be made small

@@ -44,7 +44,13 @@ def test_hosts_with_and_without_www_are_one_site(host: str, site: str) -> None:
     ],
 )
 def test_links_are_relative_to_the_base_of_the_page(html: str, base: str) -> None:
-    assert str(base_of(tree(html), PAGE).href) == base
+    found = base_of(tree(html), PAGE)
+    assert found is not None
+    assert str(found.href) == base
+
+
+def test_a_page_whose_own_address_is_no_url_has_no_base() -> None:
+    assert base_of(tree("<base href='http://x/'>"), "http://[broken") is None
 
 
 @pytest.mark.parametrize(

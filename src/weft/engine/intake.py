@@ -17,8 +17,12 @@ from weft.engine.fates import Fates
 from weft.engine.fingerprint import Fingerprinter, start_fingerprint, unfiltered_fingerprint
 from weft.engine.pack import Packer
 from weft.engine.places import Place
+from weft.errors import PackError
 from weft.records import PackedRequest, PageKind
 from weft.urls import fingerprint, host_key
+
+#: What a frontier can sort by.
+MAX_PRIORITY = 2**62
 
 
 class Intake:
@@ -38,6 +42,9 @@ class Intake:
 
     def pack(self, request: Request) -> PackedRequest:
         """Raises PackError."""
+        if abs(request.priority) > MAX_PRIORITY:
+            problem = f"is {request.priority}; it must be within ±{MAX_PRIORITY}"
+            raise PackError(repr(request), "priority", problem)
         old = self._fates.replaced.pop(request, None)
         place = self.found_at.get(request) if old is None else Place(self.page_of(old), 0)
         by_url = number = self._fingerprint(request)

@@ -54,7 +54,7 @@ class ItemProcessor(ItemPipelineManager):
 
 def item_key(fields: dict[str, Any], place: Place, names: Sequence[str]) -> bytes:
     """What makes two items the same item."""
-    chosen: Any = place
+    chosen: Any = {"page": place.page, "number": place.number}
     if names and all(fields.get(name) is not None for name in names):
         chosen = [fields[name] for name in names]
     try:

@@ -94,7 +94,7 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
 def store_path(store: str) -> Path:
     """The directory that a store address names."""
     scheme, _, path = store.partition("://")
-    if scheme.lower() != "rocks" or not path:
+    if scheme.lower() != "rocks" or not path.strip("/"):
         raise ConfigError(
             f"{store!r} is no store; write rocks:///DIR for a directory with an absolute path, "
             "or rocks://DIR for one below the working directory"

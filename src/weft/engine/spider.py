@@ -14,7 +14,7 @@ from scrapy.linkextractors import IGNORED_EXTENSIONS
 from selectolax.lexbor import LexborHTMLParser
 
 from weft.engine.scheduler import scheduler_of
-from weft.urls import host_key
+from weft.urls import NO_URL, host_key
 
 _IGNORED = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
 #: Longer links are traps or mistakes.
@@ -56,6 +56,8 @@ class SiteSpider(Spider):
     def _links(self, tree: LexborHTMLParser, response: Response) -> Iterable[str]:
         """The links of a page that lead to pages of the same site, in order."""
         base = base_of(tree, response.url)
+        if base is None:
+            return []
         links: dict[str, None] = {}
         for node in tree.css("a[href], area[href]"):
             url = resolve(base, node.attributes.get("href") or "")
@@ -70,9 +72,12 @@ def site_of(host: str) -> str:
     return host.removeprefix("www.")
 
 
-def base_of(tree: LexborHTMLParser, url: str) -> can_ada.URL:
-    """What the links of a page are relative to."""
-    base = can_ada.parse(url)
+def base_of(tree: LexborHTMLParser, url: str) -> can_ada.URL | None:
+    """What the links of a page are relative to; None: its own address is beyond us."""
+    try:
+        base = can_ada.parse(url)
+    except NO_URL:
+        return None
     node = tree.css_first("base[href]")
     href = node.attributes.get("href") if node else None
     return (resolve(base, href) if href else None) or base
@@ -82,7 +87,7 @@ def resolve(base: can_ada.URL, href: str) -> can_ada.URL | None:
     """An absolute URL for a link; None for what is no link."""
     try:
         return base + href.strip()
-    except ValueError:
+    except NO_URL:
         return None
 
 

@@ -62,6 +62,7 @@ Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
 
 _FORMAT = b"format"
+_OUR_FORMAT = str(layout.FORMAT).encode()
 
 # What RocksDB says when another process has the store open, or this one; and when the store has
 # column families that it was not told of.
@@ -183,11 +184,12 @@ class RocksFrontier:
     def _check_format(self, db: Rdict) -> None:
         raw = db.get(_FORMAT)
         if raw is None and not self._is_read_only:
-            db[_FORMAT] = str(layout.FORMAT).encode()
-        elif raw is not None and int(raw) > layout.FORMAT:
+            db[_FORMAT] = _OUR_FORMAT
+        elif raw is not None and raw != _OUR_FORMAT:
             db.close()
+            theirs = raw.decode(errors="replace")
             raise StoreFormatError(
-                f"the store {self._path} has format {int(raw)}, this Weft knows {layout.FORMAT}; "
+                f"the store {self._path} has format {theirs}, this Weft knows {layout.FORMAT}; "
                 "upgrade Weft, or choose another store with --store"
             )
 
