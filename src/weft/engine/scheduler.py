@@ -34,6 +34,7 @@ from weft.engine.pack import Packer
 from weft.engine.places import Places
 from weft.engine.recent import RecentSet
 from weft.engine.settings import read_settings
+from weft.engine.timers import TimerSweep
 from weft.errors import EngineError, PackError, WeftError
 from weft.frontier import Frontier, RocksFrontier
 from weft.records import Claim, Ending, PackedRequest
@@ -52,6 +53,7 @@ class Scheduler(BaseScheduler):
         self._stats = crawler.stats
         self._clock = SystemClock()
         self._held = HeldRequests(crawler)
+        self._timers = TimerSweep()
         self._stack = AsyncExitStack()
         self._recent = RecentSet(RECENT)
         self._closing: asyncio.Future[None] | None = None
@@ -86,6 +88,7 @@ class Scheduler(BaseScheduler):
             self.intake = Intake(fingerprinter, self._packer, self.fates)
             self._buffer = buffer
             self._rounds = asyncio.ensure_future(buffer.run())
+            self._timers.start()
         except WeftError as error:
             await self._stack.aclose()
             self._give_up(error)
@@ -137,6 +140,7 @@ class Scheduler(BaseScheduler):
     async def _close(self, reason: str) -> None:
         if self._buffer is None:
             return
+        self._timers.stop()
         self._buffer.stop()
         await self._rounds
         try:

@@ -47,8 +47,10 @@ END = b"\xff" * 32
 # write buffer bounds the number of deleted keys that such a walk can meet.
 _WALKED = frozenset({LEVELS, READY, CLAIMS})
 _WALKED_BUFFER_BYTES = 256 << 10
-_BUFFER_BYTES = 8 << 20
-_CACHE_BYTES = 32 << 20
+# Together they bound the memory of an open store, whatever its size.
+_BUFFER_BYTES = 2 << 20
+_ALL_BUFFERS_BYTES = 8 << 20
+_CACHE_BYTES = 8 << 20
 _WAL_BYTES = 64 << 20
 
 _OFFSET = 1 << 63
@@ -102,6 +104,7 @@ def database_options() -> Options:
     options = _options(_BUFFER_BYTES)
     options.create_if_missing(True)
     options.create_missing_column_families(True)
+    options.set_db_write_buffer_size(_ALL_BUFFERS_BYTES)
     options.set_max_total_wal_size(_WAL_BYTES)
     options.set_max_open_files(256)
     options.set_keep_log_file_num(2)
