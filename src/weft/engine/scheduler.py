@@ -106,7 +106,7 @@ class Scheduler(BaseScheduler):
             self._frontier,
             sinks,
             owner=f"{socket.gethostname()}:{os.getpid()}",
-            capacity=max(1, self._crawler.settings.getint("CONCURRENT_REQUESTS")),
+            capacity=config.concurrency,
             config=config.frontier,
             concurrency_of=lambda host: config.limits_of(host).concurrency,
             clock=self._clock,

@@ -40,6 +40,8 @@ class JobConfig(msgspec.Struct, frozen=True):
 
     job_dir: Path
     frontier: FrontierConfig
+    #: Requests under way at a time, over all hosts.
+    concurrency: int
     #: What hosts allow; the frontier hands out more claims than that, see `_claimable`.
     limits: HostLimits
     limits_by_host: Mapping[str, HostLimits]
@@ -68,6 +70,7 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
     item_key = _names(settings, "WEFT_ITEM_KEY", problems)
     headers = _names(settings, "WEFT_FINGERPRINT_HEADERS", problems)
     max_pages = int(_number(settings, "WEFT_MAX_PAGES", problems))
+    concurrency = int(_number(settings, "CONCURRENT_REQUESTS", problems))
     is_fresh = _read(settings.getbool, "WEFT_FRESH", False, problems)
     is_rerun = _read(settings.getbool, "WEFT_RERUN", True, problems)
     problems += _unknown_settings(settings)
@@ -80,6 +83,8 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
             limits=_claimable(limits),
             limits_by_host={host: _claimable(own) for host, own in by_host.items()},
         ),
+        # Scrapy's 0 means no limit.
+        concurrency=concurrency or DEFAULT_CONCURRENT_REQUESTS,
         limits=limits,
         limits_by_host=by_host,
         outputs=outputs,
