@@ -20,42 +20,23 @@ from pathlib import Path
 
 from weft.errors import StoreError
 from weft.sinks.base import KeyedItem
+from weft.sinks.blocking import BlockingSink
 from weft.sinks.encoding import encode_fields
 from weft.sinks.keys import Batch, KeyIndex
 from weft.sinks.lines import LineFile
 from weft.sinks.translate import errors_of
-from weft.thread import WorkThread
 
 logger = logging.getLogger(__name__)
 
 
-class JsonLinesSink:
+class JsonLinesSink(BlockingSink):
     """A `Sink` that appends to the file `path`; `index` is a file of ours beside the job."""
 
     def __init__(self, path: Path, index: Path) -> None:
+        super().__init__("weft-jsonl-sink")
         self._path = path
         self._index_path = index
-        self._thread = WorkThread("weft-jsonl-sink")
         self._writer: LineWriter | None = None
-
-    async def open(self) -> None:
-        try:
-            await self._thread.run(self._open)
-        except BaseException:
-            await self.close()
-            raise
-
-    async def store(self, items: Sequence[KeyedItem]) -> None:
-        await self._thread.run(self._store, items)
-
-    async def clear(self) -> None:
-        await self._thread.run(self._clear)
-
-    async def close(self) -> None:
-        try:
-            await self._thread.run(self._close)
-        finally:
-            self._thread.stop()
 
     def _open(self) -> None:
         self._close()

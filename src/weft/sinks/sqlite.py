@@ -7,10 +7,10 @@ from pathlib import Path
 from weft.clock import Clock, SystemClock
 from weft.errors import StoreError
 from weft.sinks.base import KeyedItem
+from weft.sinks.blocking import BlockingSink
 from weft.sinks.database import close_database, open_database, transaction
 from weft.sinks.encoding import encode_fields
 from weft.sinks.translate import errors_of
-from weft.thread import WorkThread
 
 #: Grows when an older Weft could not write the file any more.
 FORMAT = 1
@@ -33,34 +33,15 @@ UPSERT = """
 """
 
 
-class SqliteSink:
+class SqliteSink(BlockingSink):
     """A `Sink` in one table of an SQLite file. Others may read it, or write to it, meanwhile."""
 
     def __init__(self, path: Path, clock: Clock | None = None) -> None:
+        super().__init__("weft-sqlite-sink")
         self._path = path
         self._clock = clock or SystemClock()
-        self._thread = WorkThread("weft-sqlite-sink")
         self._connection: sqlite3.Connection | None = None
         self._opened_identity: tuple[int, int] | None = None
-
-    async def open(self) -> None:
-        try:
-            await self._thread.run(self._open)
-        except BaseException:
-            await self.close()
-            raise
-
-    async def store(self, items: Sequence[KeyedItem]) -> None:
-        await self._thread.run(self._store, items)
-
-    async def clear(self) -> None:
-        await self._thread.run(self._clear)
-
-    async def close(self) -> None:
-        try:
-            await self._thread.run(self._close)
-        finally:
-            self._thread.stop()
 
     def _open(self) -> None:
         self._close()

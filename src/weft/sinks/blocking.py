@@ -1,0 +1,46 @@
+"""What sinks on a disk have in common: their work blocks, so it is done in a thread of its own."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from weft.sinks.base import KeyedItem
+from weft.thread import WorkThread
+
+
+class BlockingSink(ABC):
+    """A `Sink` by four blocking methods, which are called one after the other."""
+
+    def __init__(self, name: str) -> None:
+        self._thread = WorkThread(name)
+
+    async def open(self) -> None:
+        try:
+            await self._thread.run(self._open)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def store(self, items: Sequence[KeyedItem]) -> None:
+        await self._thread.run(self._store, items)
+
+    async def clear(self) -> None:
+        await self._thread.run(self._clear)
+
+    async def close(self) -> None:
+        try:
+            await self._thread.run(self._close)
+        finally:
+            self._thread.stop()
+
+    @abstractmethod
+    def _open(self) -> None: ...
+
+    @abstractmethod
+    def _store(self, items: Sequence[KeyedItem]) -> None: ...
+
+    @abstractmethod
+    def _clear(self) -> None: ...
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Also called when it is not open."""
