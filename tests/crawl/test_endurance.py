@@ -53,7 +53,7 @@ def cpu_ms_per_page(samples: list[Sample], first: float, last: float) -> float:
     return 1000 * (end.cpu_s - begin.cpu_s) / (end.pages - begin.pages)
 
 
-def check(pages: int, directory: Path) -> None:
+def check(pages: int, directory: Path, dearer: float) -> None:
     samples = crawl(pages, directory)
     early = cpu_ms_per_page(samples, 0.1 * pages, 0.3 * pages)
     late = cpu_ms_per_page(samples, 0.75 * pages, 0.95 * pages)
@@ -61,16 +61,16 @@ def check(pages: int, directory: Path) -> None:
         at(samples, 0.95 * pages).resident_bytes - at(samples, 0.3 * pages).resident_bytes
     ) / 2**20
     print(f"{pages} pages: {early:.2f} ms a page early, {late:.2f} late; grew by {grown_mb:.1f} MB")
-    assert late < early * 1.2
+    assert late < early * dearer
     assert grown_mb < 25
 
 
 @pytest.mark.timeout(300)
 def test_a_crawl_of_10_000_pages_stays_as_it_began(tmp_path: Path) -> None:
-    check(10_000, tmp_path)
+    check(10_000, tmp_path, dearer=1.5)  # too short to be exact
 
 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_a_crawl_of_100_000_pages_stays_as_it_began(tmp_path: Path) -> None:
-    check(100_000, tmp_path)
+    check(100_000, tmp_path, dearer=1.2)

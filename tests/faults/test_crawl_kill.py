@@ -29,7 +29,7 @@ def test_an_interrupted_crawl_goes_on_and_loses_nothing(
         interrupted = 0
         while interrupted < INTERRUPTIONS:
             # Mostly before the crawl is through; a crawl that got through starts over.
-            ended = weft.interrupt_after(rng.uniform(0.1, 1.5), number, *command)
+            ended = weft.interrupt_after(rng.uniform(0.3, 1.6), number, *command)
             assert "Traceback" not in ended.stderr, ended.stderr
             if ended.returncode == 0:
                 assert set(crawled(tmp_path / "out.jsonl")) == server.page_urls()

@@ -96,6 +96,11 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
     )
 
 
+def default_job_dir(name: str) -> Path:
+    """Where a job lives unless the user says otherwise."""
+    return DEFAULT_JOBS_DIR / (name.replace("/", "_").strip(".") or "job")
+
+
 def store_path(store: str) -> Path:
     """The directory that a store address names."""
     scheme, _, path = store.partition("://")
@@ -185,7 +190,7 @@ def _job_dir(settings: BaseSettings, spider_name: str, problems: list[str]) -> P
             problems.append(f"WEFT_STORE: {error}")
     if settings.get("JOBDIR"):
         return Path(settings["JOBDIR"])
-    return DEFAULT_JOBS_DIR / spider_name
+    return default_job_dir(spider_name)
 
 
 def _outputs(settings: BaseSettings, job_dir: Path, problems: list[str]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from scrapy.utils.project import get_project_settings, inside_project
 from scrapy.utils.spider import iter_spider_classes
 
 from weft._version import __version__
-from weft.engine.settings import DEFAULT_JOBS_DIR
+from weft.engine.settings import default_job_dir
 from weft.engine.spider import SiteSpider
 from weft.errors import ConfigError, TargetError
 from weft.urls import canonical_url, host_key
@@ -68,7 +68,7 @@ def _site(urls: Sequence[str], depth: int) -> Target:
     canonical = sorted({canonical_url(url) for url in urls})
     name = f"{host_key(urls[0]).strip('[]')}-{_digest(canonical)}"
     arguments = {"urls": list(urls), "depth_limit": depth}
-    return Target(SiteSpider, arguments, settings, DEFAULT_JOBS_DIR / name)
+    return Target(SiteSpider, arguments, settings, default_job_dir(name))
 
 
 def _digest(urls: Sequence[str]) -> str:
@@ -120,4 +120,4 @@ def _project_spider(name: str, arguments: Mapping[str, str]) -> Target:
 
 def _spider(spider: type[Spider], arguments: Mapping[str, str], settings: Settings) -> Target:
     # WEFT_STORE and JOBDIR of the project are read later, by the scheduler.
-    return Target(spider, dict(arguments), settings, DEFAULT_JOBS_DIR / spider.name)
+    return Target(spider, dict(arguments), settings, default_job_dir(spider.name))
