@@ -11,11 +11,12 @@ import typer
 from weft.cli import INTERRUPTED
 from weft.cli.output import count, errors, say, show_logs, warn
 from weft.cli.progress import make_display
+from weft.cli.store import ask
 from weft.engine.jobfile import JobFile
 from weft.engine.run import Report, run_crawl
 from weft.engine.settings import store_path
 from weft.engine.target import Target, find_target
-from weft.errors import ConfigError
+from weft.errors import ConfigError, StoreMissingError
 from weft.records import Order
 
 
@@ -109,7 +110,7 @@ def crawl(
 def crawl_and_report(target: Target, overrides: dict[str, Any], *, is_fresh: bool) -> int:
     """Run a crawl with its progress on the screen; the exit code."""
     job_dir = _job_dir(target, overrides)
-    if JobFile(job_dir).is_finished() and not is_fresh:
+    if not is_fresh and _is_finished(job_dir):
         say(f"Nothing to do: this crawl is finished. Its job is {job_dir}; --fresh starts over.")
         return 0
     overrides |= {"WEFT_FRESH": is_fresh, "WEFT_RERUN": False}
@@ -123,6 +124,14 @@ def crawl_and_report(target: Target, overrides: dict[str, Any], *, is_fresh: boo
         os._exit(INTERRUPTED)  # whatever is still running would only hold us up
     summarize(report)
     return exit_code(report)
+
+
+def _is_finished(job_dir: Path) -> bool:
+    try:
+        stats = ask(job_dir, lambda frontier: frontier.stats())
+    except StoreMissingError:
+        return False
+    return JobFile(job_dir).is_finished(stats.added)
 
 
 def _job_dir(target: Target, overrides: dict[str, Any]) -> Path:

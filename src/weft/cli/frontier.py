@@ -1,10 +1,8 @@
 """`weft frontier`: look into the frontier of a job."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import msgspec
 import typer
@@ -12,15 +10,14 @@ from rich.table import Table
 
 from weft.cli.explain import tell
 from weft.cli.output import results, say
+from weft.cli.store import ask
 from weft.clock import SystemClock
 from weft.engine.jobfile import JobFile
 from weft.engine.settings import DEFAULT_JOBS_DIR, store_path
 from weft.errors import ConfigError, StoreMissingError
-from weft.frontier import Frontier, RocksFrontier
+from weft.frontier import Frontier
 from weft.records import Explanation, HostState, PageKind, Stats
 from weft.urls import fingerprint
-
-Answer = TypeVar("Answer")
 
 frontier = typer.Typer(no_args_is_help=True, help="Look into the frontier of a job.")
 
@@ -51,7 +48,7 @@ def stats(job: Job = None, store: Store = None, as_json: AsJson = False) -> None
     async def look(frontier: Frontier) -> tuple[Stats, list[HostState]]:
         return await frontier.stats(), await frontier.hosts(10)
 
-    counters, hosts = _ask(find_job(job, store), look)
+    counters, hosts = ask(find_job(job, store), look)
     if as_json:
         results.print_json(
             msgspec.json.encode({"stats": _named(counters), "hosts": hosts}).decode()
@@ -83,7 +80,7 @@ def explain(
     async def look(frontier: Frontier) -> Explanation:
         return (await frontier.explain([fingerprint(url)]))[0]
 
-    told = _ask(find_job(job, store), look)
+    told = ask(find_job(job, store), look)
     if as_json:
         results.print_json(msgspec.json.encode(told).decode())
         return
@@ -110,7 +107,7 @@ def clear(
     async def forget(frontier: Frontier) -> None:
         await frontier.clear(PageKind[kind.name] if kind else None)
 
-    _ask(job_dir, forget, is_read_only=False)
+    ask(job_dir, forget, is_read_only=False)
     JobFile(job_dir).begin()
     say(f"Forgot {what}{job_dir}.")
 
@@ -137,19 +134,3 @@ def find_job(job: str | None, store: str | None) -> Path:
 
 def _named(counters: Stats) -> dict[str, int]:
     return {name: getattr(counters, name) for name in counters.__struct_fields__}
-
-
-def _ask(
-    job_dir: Path,
-    question: Callable[[Frontier], Awaitable[Answer]],
-    *,
-    is_read_only: bool = True,
-) -> Answer:
-    async def ask() -> Answer:
-        if not (job_dir / "frontier").is_dir():
-            raise StoreMissingError(f"there is no frontier in {job_dir}; crawl something first")
-        store: Frontier = RocksFrontier(job_dir / "frontier", is_read_only=is_read_only)
-        async with store as frontier:
-            return await question(frontier)
-
-    return asyncio.run(ask())

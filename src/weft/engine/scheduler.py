@@ -117,11 +117,12 @@ class Scheduler(BaseScheduler):
 
     async def _start_over(self, sinks: Sequence[Sink]) -> None:
         """Forget an earlier crawl where that is wanted; a job that is not finished goes on."""
+        added = (await self._frontier.stats()).added
         if self.config.is_fresh:
             await self._frontier.clear()
             for sink in sinks:
                 await sink.clear()
-        elif self.config.is_rerun and self._job.is_finished():
+        elif self.config.is_rerun and self._job.is_finished(added):
             await self._frontier.clear()
         self._job.begin()
 
@@ -147,7 +148,7 @@ class Scheduler(BaseScheduler):
             if self.error is None:
                 await self._buffer.flush()
                 if reason == "finished" and self._buffer.stats.queued == 0:
-                    self._job.finish()
+                    self._job.finish(self._buffer.stats.added)
         except WeftError as error:
             self._give_up(error)
         finally:

@@ -22,7 +22,7 @@ from weft.records import (
 
 
 class Frontier(Protocol):
-    """The contract of every backend; `weft.testing.FrontierContract` is its test.
+    """The contract of every backend; `weft.testing.frontier_contract` has its tests.
 
     *Atomic.* Each call takes effect completely or not at all, whatever dies meanwhile. What a
     call has answered survives `kill -9` of the process (where the backend survives its process).

@@ -1,8 +1,10 @@
-"""What tests of Weft, and of crawlers built on it, need: real servers and no mocks.
+"""For tests of Weft and of what is built on it: a site, a clock, and contract suites.
 
-The site server is a process that imports this package: keep its imports light.
+`weft.testing.frontier_contract` and `weft.testing.sink_contract` are imported by their names, for
+they need pytest.
 """
 
+from weft.testing.clock import FakeClock
 from weft.testing.site import Hit, Site, SiteServer
 
-__all__ = ["Hit", "Site", "SiteServer"]
+__all__ = ["FakeClock", "Hit", "Site", "SiteServer"]
