@@ -71,11 +71,8 @@ def test_links_are_followed_only_so_deep(weft: Weft, tmp_path: Path) -> None:
     with SiteServer(Site(pages=100, links=2)) as server:
         weft("crawl", server.url, "--depth", "2", "-o", "out.jsonl")
         assert {item["depth"] for item in read_lines(tmp_path / "out.jsonl")} == {0, 1, 2}
-        deep = next(
-            iter(server.page_urls() - {i["url"] for i in read_lines(tmp_path / "out.jsonl")})
-        )
         told = weft("frontier", "explain", server.url + "p/7.html")
-        assert "deeper than 2" in told.stdout, deep
+        assert "deeper than DEPTH_LIMIT 2" in told.stdout
 
 
 def test_exactly_so_many_pages_are_crawled(weft: Weft, tmp_path: Path) -> None:
@@ -127,6 +124,15 @@ def test_a_spider_file_is_run_with_its_arguments(weft: Weft, tmp_path: Path) -> 
         assert {item["url"] for item in items} == server.page_urls()
         assert {item["shelf"] for item in items} == {"new"}
     assert (tmp_path / ".weft/books/frontier").is_dir()
+
+
+def test_the_store_of_a_spider_is_kept(weft: Weft, tmp_path: Path) -> None:
+    own = 'name = "books"\n    custom_settings = {"WEFT_STORE": "rocks://mine"}'
+    (tmp_path / "books.py").write_text(SPIDER.replace('name = "books"', own))
+    with SiteServer(Site(pages=5)) as server:
+        assert weft("crawl", "books.py", "-a", f"url={server.url}").returncode == 0
+    assert (tmp_path / "mine/frontier").is_dir()
+    assert len(read_items(tmp_path / "mine/items.db")) == 5
 
 
 def test_several_urls_are_one_crawl(weft: Weft, tmp_path: Path) -> None:

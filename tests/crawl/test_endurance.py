@@ -23,7 +23,7 @@ def watch(progress):
     resident = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     samples.append([progress.pages, time.process_time(), resident])
 
-report = run_crawl(find_target([sys.argv[1]], {}, 0), {}, watch)
+report = run_crawl(find_target([sys.argv[1]], {}), {}, watch)
 print(json.dumps({"pages": report.progress.pages, "reason": report.reason, "samples": samples}))
 """
 

@@ -14,7 +14,7 @@ from weft.cli.progress import make_display
 from weft.cli.store import ask
 from weft.engine.jobfile import JobFile
 from weft.engine.run import Report, run_crawl
-from weft.engine.settings import store_path
+from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS, store_path
 from weft.engine.target import Target, find_target
 from weft.errors import ConfigError, StoreMissingError
 from weft.records import Order
@@ -99,11 +99,11 @@ def crawl(
         "WEFT_MAX_PAGES": max_pages,
         "DOWNLOAD_DELAY": delay,
         "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
-        "CONCURRENT_REQUESTS": concurrency if (concurrency or 0) > 128 else None,
+        "CONCURRENT_REQUESTS": concurrency and max(concurrency, DEFAULT_CONCURRENT_REQUESTS),
         "WEFT_STORE": store,
     }
     overrides |= {name: value for name, value in options.items() if value is not None}
-    target = find_target(targets, _pairs(argument, "-a"), depth or 0)
+    target = find_target(targets, _pairs(argument, "-a"))
     sys.exit(crawl_and_report(target, overrides, is_fresh=fresh))
 
 
@@ -136,7 +136,7 @@ def _is_finished(job_dir: Path) -> bool:
 
 def _job_dir(target: Target, overrides: dict[str, Any]) -> Path:
     """The store that the user names, or the project's, or one of its own."""
-    settings = target.settings
+    settings = target.settings_of_spider()
     if store := overrides.get("WEFT_STORE") or settings.get("WEFT_STORE"):
         return store_path(store)
     job_dir = overrides.get("JOBDIR") or settings.get("JOBDIR")
@@ -145,8 +145,9 @@ def _job_dir(target: Target, overrides: dict[str, Any]) -> Path:
 
 def _log_level(target: Target, overrides: dict[str, Any]) -> str:
     """What the user or the project says, or else warnings only."""
-    is_set = (target.settings.getpriority("LOG_LEVEL") or 0) > 0
-    level = overrides.get("LOG_LEVEL") or (target.settings["LOG_LEVEL"] if is_set else "WARNING")
+    settings = target.settings_of_spider()
+    is_set = (settings.getpriority("LOG_LEVEL") or 0) > 0
+    level = overrides.get("LOG_LEVEL") or (settings["LOG_LEVEL"] if is_set else "WARNING")
     if str(level).upper() not in logging.getLevelNamesMapping():
         raise ConfigError(f"LOG_LEVEL is {level!r}; choose DEBUG, INFO, WARNING, ERROR or CRITICAL")
     return str(level).upper()

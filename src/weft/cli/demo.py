@@ -24,7 +24,7 @@ def demo() -> None:
     job_dir = DEFAULT_JOBS_DIR / "demo"
     with SiteServer(Site(theme="demo")) as server:
         say(f"A small news and book-shop site is served at {server.url}")
-        target = find_target([server.url], {}, 0)
+        target = find_target([server.url], {})
         code = crawl_and_report(target, {"WEFT_STORE": f"rocks://{job_dir}"}, is_fresh=True)
     show_pages(job_dir / DEFAULT_ITEMS)
     sys.exit(code)

@@ -80,7 +80,7 @@ class Intake:
         """Plain links of a page, without making Scrapy requests of them."""
         found_on = self.page_of(response.request) if response.request else 0
         payload = self._packer.pack_depth(depth)
-        rule = f"deeper than {depth_limit}" if 0 < depth_limit < depth else ""
+        rule = f"deeper than DEPTH_LIMIT {depth_limit}" if 0 < depth_limit < depth else ""
         for url in urls:
             yield PackedRequest(
                 fingerprint=fingerprint(url),

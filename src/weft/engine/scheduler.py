@@ -259,10 +259,9 @@ class Scheduler(BaseScheduler):
 
     # Items and links
 
-    def put_links(
-        self, response: Response, urls: Iterable[str], depth: int, depth_limit: int
-    ) -> None:
+    def put_links(self, response: Response, urls: Iterable[str], depth: int) -> None:
         """Add plain links of a page without making Scrapy requests of them."""
+        depth_limit = self._crawler.settings.getint("DEPTH_LIMIT")
         for packed in self.intake.pack_links(response, urls, depth, depth_limit):
             if packed.dropped_by or self._recent.add(packed.fingerprint):
                 self.buffer.put_link(packed)

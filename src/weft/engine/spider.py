@@ -26,10 +26,9 @@ class SiteSpider(Spider):
 
     name = "site"
 
-    def __init__(self, urls: list[str], depth_limit: int = 0, **kwargs: Any) -> None:
+    def __init__(self, urls: list[str], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.start_urls = urls
-        self._depth_limit = depth_limit
         self._sites = {site_of(host_key(url)) for url in urls}
 
     async def start(self) -> AsyncIterator[Any]:
@@ -48,7 +47,7 @@ class SiteSpider(Spider):
         if isinstance(response, TextResponse):
             tree = LexborHTMLParser(response.text)
             links = self._links(tree, response)
-            scheduler_of(self.crawler).put_links(response, links, depth + 1, self._depth_limit)
+            scheduler_of(self.crawler).put_links(response, links, depth + 1)
             page["title"] = title_of(tree)
             page["text_length"] = text_length_of(tree)
         yield page

@@ -42,13 +42,19 @@ class Target(msgspec.Struct, frozen=True):
     #: Where the job lives if the user names no store.
     job_dir: Path
 
+    def settings_of_spider(self) -> Settings:
+        """The settings as the spider has them."""
+        settings = self.settings.copy()
+        self.spider.update_settings(settings)
+        return settings
 
-def find_target(targets: Sequence[str], arguments: Mapping[str, str], depth: int) -> Target:
+
+def find_target(targets: Sequence[str], arguments: Mapping[str, str]) -> Target:
     """Raises TargetError or ConfigError with the cure."""
     if all("://" in target for target in targets):
         if arguments:
             raise ConfigError("-a is for spiders; a URL takes no arguments")
-        return _site(targets, depth)
+        return _site(targets)
     if len(targets) > 1:
         raise TargetError(
             f"{' '.join(targets)}: several targets must all be URLs; crawl spiders one by one"
@@ -59,7 +65,7 @@ def find_target(targets: Sequence[str], arguments: Mapping[str, str], depth: int
     return _project_spider(target, arguments)
 
 
-def _site(urls: Sequence[str], depth: int) -> Target:
+def _site(urls: Sequence[str]) -> Target:
     for url in urls:
         if not re.match(r"https?://", url, re.IGNORECASE) or not host_key(url):
             raise TargetError(f"{url} is no web address; write http://HOST/… or https://HOST/…")
@@ -67,8 +73,7 @@ def _site(urls: Sequence[str], depth: int) -> Target:
     settings.setdict(SITE_SETTINGS, "project")
     canonical = sorted({canonical_url(url) for url in urls})
     name = f"{host_key(urls[0]).strip('[]')}-{_digest(canonical)}"
-    arguments = {"urls": list(urls), "depth_limit": depth}
-    return Target(SiteSpider, arguments, settings, default_job_dir(name))
+    return Target(SiteSpider, {"urls": list(urls)}, settings, default_job_dir(name))
 
 
 def _digest(urls: Sequence[str]) -> str:
