@@ -17,8 +17,8 @@ Value = TypeVar("Value")
 DEFAULT_JOBS_DIR = Path(".weft")
 #: Items go into this file of the job's directory unless WEFT_OUTPUT says otherwise.
 DEFAULT_ITEMS = "items.db"
-#: Requests under way in one worker, over all hosts; Scrapy's own default of 16 lets two slow hosts
-#: hold up all others.
+#: Requests under way in one worker, over all hosts. With many hosts Scrapy's own default of 16 is
+#: the limit long before the hosts are.
 DEFAULT_CONCURRENT_REQUESTS = 128
 
 #: Every setting of Weft: its default and what it does. `docs/settings.md` is checked against it.
