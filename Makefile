@@ -33,9 +33,10 @@ format: setup
 demo: setup
 	$(BIN)/weft demo
 
-# Long fault mode; `make faults SEED=7` repeats a run.
+# The fault tests with their seeds, and the long tests; `make faults SEED=7` repeats a run.
 faults: setup
-	WEFT_TEST_SEED=$(SEED) $(BIN)/python -m pytest -m long
+	WEFT_TEST_SEED=$(SEED) $(BIN)/python -m pytest -s tests/faults
+	$(BIN)/python -m pytest -s -m long
 
 clean:
 	rm -rf $(VENV) .weft build

@@ -69,4 +69,5 @@ def store_error(place: str, problem: BaseException) -> StoreError:
             f"no space left on the disk of {place}; nothing is lost: free some space, "
             "then run the same command again"
         )
-    return StoreError(f"{place} cannot be used: {text}")
+    cure = "put that right, or choose another place with --store or -o"
+    return StoreError(f"{place} cannot be used: {text}; {cure}")

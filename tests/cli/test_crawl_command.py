@@ -256,6 +256,30 @@ def test_a_spider_file_that_cannot_be_imported_says_why(weft: Weft, tmp_path: Pa
     assert "nothing_of_this_name" in ended.stderr
 
 
+def test_a_project_that_cannot_be_loaded_says_why(weft: Weft, tmp_path: Path) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = shop.settings\n")
+    gone = weft("crawl", "books")
+    (tmp_path / "shop/spiders").mkdir(parents=True)
+    (tmp_path / "shop/settings.py").write_text("SPIDER_MODULES = ['shop.spiders']")
+    (tmp_path / "shop/spiders/books.py").write_text("import nothing_of_this_name")
+    broken = weft("crawl", "books")
+    for ended, why in ((gone, "settings of this Scrapy project"), (broken, "nothing_of_this_name")):
+        assert ended.returncode == 1
+        assert why in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+
+def test_a_terminated_crawl_goes_on(weft: Weft, tmp_path: Path) -> None:
+    with SiteServer(Site(pages=400, latency_s=0.02)) as server:
+        command = ("crawl", server.url, "-o", "out.jsonl")
+        first = weft.interrupt_after(1.5, signal.SIGTERM, *command)
+        assert first.returncode == 130
+        assert "The same command goes on" in first.stdout
+        assert weft(*command).returncode == 0
+        assert len(server.hits()) == 402  # robots.txt twice, no page twice
+    assert len(read_lines(tmp_path / "out.jsonl")) == 400
+
+
 def test_a_store_in_use_is_told(weft: Weft) -> None:
     with SiteServer(Site(pages=50, latency_s=30)) as server:
         first = weft.start("crawl", server.url)

@@ -12,7 +12,7 @@ from scrapy.http import Response, TextResponse
 from twisted.python.failure import Failure
 from walking import Fetcher, Walker
 
-from weft.records import Ending
+from weft.records import Ending, PageKind
 from weft.testing import Site, SiteServer
 
 ALL_PATHS = ["/", *(f"/p/{n}.html" for n in range(1, 10))]
@@ -384,3 +384,26 @@ def test_items_are_told_apart_by_the_fields_of_weft_item_key(
 def test_requests_tell_where_they_were_found(site: SiteServer, tmp_path: Path) -> None:
     done = crawl(tmp_path, Walker, start_urls=[site.url])
     assert done.explain(f"{site.url}p/1.html").found_on_url == site.url
+
+
+class KindSpider(Spider):
+    name = "kinds"
+
+    def __init__(self, url: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.url = url
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.url, meta={"weft_kind": "nav"})
+        yield Request(self.url + "p/1.html", meta={"weft_kind": "list"})
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        yield {"url": response.url}
+
+
+def test_a_page_kind_is_kept_and_an_unknown_one_is_told(site: SiteServer, tmp_path: Path) -> None:
+    done = crawl(tmp_path, KindSpider, url=site.url)
+    assert [item["url"] for item in done.items] == [site.url]
+    assert done.explain(site.url).kind is PageKind.NAV
+    assert "meta['weft_kind'] is 'list'; write 'nav' or 'data'" in done.log
+    assert "weft_kind" in done.explain(site.url + "p/1.html").dropped_by

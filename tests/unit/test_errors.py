@@ -65,4 +65,5 @@ def test_full_disk_is_told_with_its_cure(problem: Exception) -> None:
 def test_other_problems_keep_their_words(problem: Exception) -> None:
     error = store_error("/data/job", problem)
     assert type(error) is StoreError
-    assert str(error) == f"/data/job cannot be used: {problem}"
+    cure = "put that right, or choose another place with --store or -o"
+    assert str(error) == f"/data/job cannot be used: {problem}; {cure}"

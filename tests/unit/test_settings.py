@@ -11,7 +11,7 @@ from weft.records import Order
 
 
 def read(**values: Any) -> JobConfig:
-    settings = Settings({name: default for name, (default, _) in SETTINGS.items()}, "default")
+    settings = Settings(dict(SETTINGS), "default")
     settings.setdict(values, "project")
     return read_settings(settings, "quotes")
 

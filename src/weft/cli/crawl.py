@@ -174,8 +174,8 @@ def summarize(report: Report) -> None:
         say(f"  {count(number, 'request')} failed: {kind}")
     if report.item_errors:
         say(f"  {count(report.item_errors, 'item')} failed in a pipeline, see the log")
-    if progress.stats.refused:
-        say(f"  {count(progress.stats.refused, 'request')} refused, as by robots.txt")
+    if report.refused:
+        say(f"  {count(report.refused, 'request')} refused, as by robots.txt")
     _tell_what_is_left(report)
     if report.outputs and progress.items:
         say(f"Items are in {', '.join(report.outputs)}")
@@ -202,8 +202,8 @@ def exit_code(report: Report) -> int:
         raise report.error
     if report.reason == "shutdown":
         return INTERRUPTED
-    stats = report.progress.stats
-    is_fruitless = report.progress.pages == 0 and (report.failures or stats.refused or stats.held)
+    has_met_trouble = report.failures or report.refused or report.progress.stats.held
+    is_fruitless = report.progress.pages == 0 and has_met_trouble
     has_faults = "spider error" in report.failures or report.item_errors
     if is_fruitless:
         warn("weft: not a single page could be fetched", "red")

@@ -1,7 +1,6 @@
 """The progress of a crawl: a line that changes on a terminal, a line now and then elsewhere."""
 
-from contextlib import AbstractContextManager
-from typing import Protocol, Self
+from typing import Self
 
 from rich.status import Status
 
@@ -10,10 +9,6 @@ from weft.engine.run import Progress
 
 #: Time between two lines where there is no terminal.
 PLAIN_S = 10.0
-
-
-class Display(AbstractContextManager["Display"], Protocol):
-    def __call__(self, progress: Progress) -> None: ...
 
 
 def make_display() -> "TerminalDisplay | PlainDisplay":

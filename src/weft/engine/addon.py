@@ -26,7 +26,7 @@ _MIDDLEWARES = {
 
 class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
-        for name, (default, _) in SETTINGS.items():
+        for name, default in SETTINGS.items():
             settings.set(name, default, "default")
         if not settings.getbool("WEFT_ENABLED"):
             raise NotConfigured("WEFT_ENABLED is False")

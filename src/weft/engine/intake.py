@@ -100,5 +100,11 @@ class Intake:
         return Place(fate.claim.request.fingerprint, fate.errback_items - 1)
 
 
+_KINDS = {"nav": PageKind.NAV, "data": PageKind.DATA}
+
+
 def _kind_of(request: Request) -> PageKind:
-    return PageKind.NAV if request.meta.get("weft_kind") == "nav" else PageKind.DATA
+    name = request.meta.get("weft_kind", "data")
+    if name not in ("nav", "data"):
+        raise PackError(repr(request), "meta['weft_kind']", f"is {name!r}; write 'nav' or 'data'")
+    return _KINDS[name]

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -46,10 +45,11 @@ class Report(msgspec.Struct, frozen=True):
     #: Scrapy's word for why: finished, shutdown, max_pages …
     reason: str
     progress: Progress
-    job_dir: Path
     outputs: tuple[str, ...]
     #: Requests that failed, by kind.
     failures: dict[str, int]
+    #: Requests that a rule refused, such as robots.txt.
+    refused: int
     #: Items that a pipeline of the project failed on.
     item_errors: int
     error: WeftError | None
@@ -139,9 +139,9 @@ class _Watcher:
         return Report(
             reason=self._reason,
             progress=self._last,
-            job_dir=scheduler.config.job_dir,
             outputs=scheduler.config.outputs,
             failures=dict(scheduler.failures.most_common()),
+            refused=scheduler.refused,
             item_errors=self._item_errors,
             error=scheduler.error,
         )

@@ -64,6 +64,8 @@ class Scheduler(BaseScheduler):
         self.pages = 0
         #: What failed in this run, by kind.
         self.failures: Counter[str] = Counter()
+        #: Requests that a rule refused in this run.
+        self.refused = 0
         self.error: WeftError | None = None
 
     @classmethod
@@ -239,6 +241,7 @@ class Scheduler(BaseScheduler):
     def _end(self, fate: Fate) -> None:
         outcome = fate.outcome()
         self.pages += fate.is_page
+        self.refused += outcome.ending is Ending.DROPPED
         if outcome.ending is Ending.FAILED:
             self.failures[fate.failure] += 1
         self.buffer.put_outcome(outcome)

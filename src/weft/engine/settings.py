@@ -21,17 +21,17 @@ DEFAULT_ITEMS = "items.db"
 #: the limit long before the hosts are.
 DEFAULT_CONCURRENT_REQUESTS = 128
 
-#: Every setting of Weft: its default and what it does. `docs/settings.md` is checked against it.
-SETTINGS: Mapping[str, tuple[Any, str]] = {
-    "WEFT_ENABLED": (True, "switches the add-on off when False"),
-    "WEFT_STORE": ("", "where the frontier is: rocks:///DIR; by default .weft/NAME-OF-SPIDER"),
-    "WEFT_ORDER": ("priority", "order of a host's queue: bfs, dfs, priority or random"),
-    "WEFT_OUTPUT": (None, "files that items go to; by default items.db of the job; []: none"),
-    "WEFT_ITEM_KEY": ([], "fields that identify an item; by default the page and its place on it"),
-    "WEFT_FINGERPRINT_HEADERS": ([], "request headers that tell requests apart"),
-    "WEFT_MAX_PAGES": (0, "ends the crawl after this many pages; 0: no limit"),
-    "WEFT_FRESH": (False, "forgets an earlier crawl of this job and its items at the start"),
-    "WEFT_RERUN": (True, "a job that is finished starts afresh; False: there is nothing to do"),
+#: Every setting of Weft with its default; what each does stands in `docs/settings.md`.
+SETTINGS: Mapping[str, Any] = {
+    "WEFT_ENABLED": True,
+    "WEFT_STORE": "",
+    "WEFT_ORDER": "priority",
+    "WEFT_OUTPUT": None,
+    "WEFT_ITEM_KEY": [],
+    "WEFT_FINGERPRINT_HEADERS": [],
+    "WEFT_MAX_PAGES": 0,
+    "WEFT_FRESH": False,
+    "WEFT_RERUN": True,
 }
 
 

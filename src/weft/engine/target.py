@@ -87,13 +87,12 @@ def _file(target: str, arguments: Mapping[str, str]) -> Target:
     try:
         module = _import(path)
     except Exception as problem:
-        name = type(problem).__name__
-        raise TargetError(f"{target} cannot be imported: {name}: {problem}") from problem
+        raise _broken(target, problem) from problem
     spiders = [cls for cls in iter_spider_classes(module) if cls.__module__ == module.__name__]
     if len(spiders) != 1:
         names = ", ".join(cls.name for cls in spiders) or "none"
         raise TargetError(f"{target} must hold one spider; it holds {names}")
-    return _spider(spiders[0], arguments, get_project_settings())
+    return _spider(spiders[0], arguments, _project_settings())
 
 
 def _import(path: Path) -> ModuleType:
@@ -111,8 +110,11 @@ def _project_spider(name: str, arguments: Mapping[str, str]) -> Target:
             f"{name} is no URL and no .py file, and this is no Scrapy project (there is no "
             f"scrapy.cfg here or above){hint}"
         )
-    settings = get_project_settings()
-    loader = get_spider_loader(settings)
+    settings = _project_settings()
+    try:
+        loader = get_spider_loader(settings)
+    except Exception as problem:
+        raise _broken("the spiders of this Scrapy project", problem) from problem
     try:
         spider = loader.load(name)
     except KeyError:
@@ -121,6 +123,19 @@ def _project_spider(name: str, arguments: Mapping[str, str]) -> Target:
             f"this Scrapy project has no spider {name!r}; it has: {known}{hint}"
         ) from None
     return _spider(spider, arguments, settings)
+
+
+def _project_settings() -> Settings:
+    """The settings of the project that we are in, or Scrapy's own."""
+    try:
+        return get_project_settings()
+    except Exception as problem:
+        raise _broken("the settings of this Scrapy project", problem) from problem
+
+
+def _broken(what: str, problem: Exception) -> TargetError:
+    """Code of the user's that does not load: which, and why."""
+    return TargetError(f"{what} cannot be imported: {type(problem).__name__}: {problem}")
 
 
 def _spider(spider: type[Spider], arguments: Mapping[str, str], settings: Settings) -> Target:
