@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup test check demo faults format clean
+.PHONY: setup servers test check demo faults bench-frontier format clean
 
 setup: $(VENV)/.ready
 
@@ -17,7 +17,14 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 		--constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-test: setup
+# The servers that tests talk to; where they cannot be installed, tests that need them are skipped.
+servers: setup
+	@command -v redis-server >/dev/null && command -v redis-sentinel >/dev/null || { \
+		echo "Installing redis-server and redis-sentinel for the tests ..."; \
+		{ apt-get update -qq && apt-get install -y -qq redis-server redis-sentinel; } >/dev/null 2>&1 \
+		|| echo "They could not be installed; on Debian, as root: apt-get install redis-server redis-sentinel"; }
+
+test: setup servers
 	$(BIN)/python -m pytest -m 'not long'
 
 check: setup
@@ -34,9 +41,17 @@ demo: setup
 	$(BIN)/weft demo
 
 # The fault tests with their seeds, and the long tests; `make faults SEED=7` repeats a run.
-faults: setup
+faults: setup servers
 	WEFT_TEST_SEED=$(SEED) $(BIN)/python -m pytest -s tests/faults
 	$(BIN)/python -m pytest -s -m long
+
+# The shared frontier beside scrapy-redis: some ten minutes, or `make bench-frontier ARGS=--quick`.
+bench-frontier: setup servers
+	@$(BIN)/python -c 'import scrapy_redis' 2>/dev/null || { \
+		echo "Installing scrapy-redis into $(VENV) ..."; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+			--constraint constraints.txt --editable '.[bench]'; }
+	$(BIN)/python -m bench.frontier $(ARGS)
 
 clean:
 	rm -rf $(VENV) .weft build

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from running import Weft
+from servers import SETUPS, Kit, Servers, emptied
 from weft.testing import Site, SiteServer
+from weft.testing.redis import RedisServer
+
+pytest.register_assert_rewrite("frontier_machine")
 
 
 @pytest.fixture
@@ -20,6 +24,29 @@ def rng() -> random.Random:
     seed = int(os.environ.get("WEFT_TEST_SEED") or random.SystemRandom().randrange(10**6))
     print(f"seed {seed}; repeat with WEFT_TEST_SEED={seed}")
     return random.Random(seed)
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[Servers]:
+    started = Servers()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def redis_server(servers: Servers) -> Iterator[RedisServer]:
+    """An empty Redis; whatever is in it afterwards must fit the schema."""
+    server = servers.get("redis")
+    assert isinstance(server, RedisServer)
+    with emptied(server):
+        yield server
+
+
+@pytest.fixture(params=SETUPS)
+def setup(request: pytest.FixtureRequest, servers: Servers) -> Iterator[Kit]:
+    """Each of the set-ups in turn, empty."""
+    with emptied(servers.get(request.param)) as kit:
+        yield kit
 
 
 @pytest.fixture(scope="session")

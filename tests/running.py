@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+Process = subprocess.Popen[str]
+
 WEFT = str(Path(sys.executable).with_name("weft"))
 
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from weft.records import Order
+from weft.records import Order, Picker, SeenKind
 
 #: Time between two fetches of one host.
 DEFAULT_DELAY_MS = 0
@@ -23,6 +23,16 @@ DEFAULT_MAX_PAUSE_MS = 3_600_000
 DEFAULT_BAD_URL_MS = 24 * 3_600_000
 #: A host that does not exist is tried again after this time.
 DEFAULT_BAD_HOST_MS = 3_600_000
+#: Workers that may have requests of one host in their hands at a time.
+DEFAULT_WORKERS_PER_HOST = 1
+#: Partitions of the hosts of a job in a shared store.
+DEFAULT_BUCKETS = 16
+#: Requests that a bucket keeps in its queues before it parks what comes.
+DEFAULT_BUCKET_LIMIT = 1_000_000
+#: URLs that a Bloom filter is made for; it grows if more come.
+DEFAULT_EXPECTED_URLS = 1_000_000
+#: Share of new URLs that a Bloom filter may take for known.
+DEFAULT_BLOOM_ERROR = 0.001
 
 
 class HostLimits(msgspec.Struct, frozen=True):
@@ -30,6 +40,17 @@ class HostLimits(msgspec.Struct, frozen=True):
 
     delay_ms: int = DEFAULT_DELAY_MS
     concurrency: int = DEFAULT_CONCURRENCY
+
+
+class SharedConfig(msgspec.Struct, frozen=True):
+    """How a job is laid out in a shared store; fixed when the job begins."""
+
+    buckets: int = DEFAULT_BUCKETS
+    bucket_limit: int = DEFAULT_BUCKET_LIMIT
+    picker: Picker = Picker.DEFAULT
+    seen: SeenKind = SeenKind.EXACT
+    expected_urls: int = DEFAULT_EXPECTED_URLS
+    bloom_error: float = DEFAULT_BLOOM_ERROR
 
 
 class FrontierConfig(msgspec.Struct, frozen=True):
@@ -45,6 +66,8 @@ class FrontierConfig(msgspec.Struct, frozen=True):
     max_pause_ms: int = DEFAULT_MAX_PAUSE_MS
     bad_url_ms: int = DEFAULT_BAD_URL_MS
     bad_host_ms: int = DEFAULT_BAD_HOST_MS
+    workers_per_host: int = DEFAULT_WORKERS_PER_HOST
+    shared: SharedConfig = SharedConfig()
 
     def limits_of(self, host: str) -> HostLimits:
         return self.limits_by_host.get(host, self.limits)

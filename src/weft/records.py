@@ -24,6 +24,22 @@ class Order(StrEnum):
     RANDOM = "random"
 
 
+class Picker(StrEnum):
+    """How the bucket of a host is chosen."""
+
+    #: By hash alone.
+    DEFAULT = "default"
+    #: By hash, unless that bucket is full: then the least loaded one.
+    ADVANCED = "advanced"
+
+
+class SeenKind(StrEnum):
+    """How a shared frontier remembers the fingerprints that were ever queued."""
+
+    EXACT = "exact"
+    BLOOM = "bloom"
+
+
 class PackedRequest(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """A request as the frontier keeps it; `payload` is the engine's and opaque here."""
 
@@ -69,10 +85,11 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 class Claims(msgspec.Struct, frozen=True):
-    """What `claim` hands out, and when it may be worth asking again (None: not before a change)."""
+    """What `claim` hands out, and how soon it may be worth asking again."""
 
     claims: list[Claim]
-    next_at_ms: int | None
+    #: From now on, for the frontier's clock may be another's; None: not before something changes.
+    next_in_ms: int | None
 
 
 class Ending(IntEnum):
@@ -99,6 +116,8 @@ class Outcome(msgspec.Struct, frozen=True):
     crawl_delay_ms: int = 0
     #: The host does not exist: keep its requests back until its time.
     is_host_bad: bool = False
+    #: How long ago the last request was sent to its host; None: none was.
+    sent_ago_ms: int | None = None
 
 
 class Fetch(msgspec.Struct, frozen=True, array_like=True):
@@ -108,10 +127,12 @@ class Fetch(msgspec.Struct, frozen=True, array_like=True):
     ending: Ending
     status: int
     note: str = ""
+    kind: PageKind = PageKind.DATA
 
 
 class Stats(msgspec.Struct, array_like=True):
-    """Counters of a frontier. `queued`, `held` and `claimed` are levels, the rest only grow."""
+    """Counters of a frontier. `queued`, `held`, `claimed`, `hosts` and `parked` are levels, the
+    rest only grow."""
 
     queued_nav: int = 0
     queued_data: int = 0
@@ -130,6 +151,8 @@ class Stats(msgspec.Struct, array_like=True):
     released: int = 0
     reclaimed: int = 0
     stale: int = 0
+    #: Waiting in compressed blocks until the queues of their hosts have drained.
+    parked: int = 0
 
     @property
     def queued(self) -> int:
@@ -138,7 +161,7 @@ class Stats(msgspec.Struct, array_like=True):
     @property
     def pending(self) -> int:
         """What still has to be worked on; a crawl is finished when this is 0."""
-        return self.queued - self.held + self.claimed
+        return self.queued - self.held + self.claimed + self.parked
 
 
 class HostState(msgspec.Struct, frozen=True):
@@ -151,6 +174,20 @@ class HostState(msgspec.Struct, frozen=True):
     delay_ms: int
     backoff: int
     bad_until_ms: int
+    parked: int = 0
+
+
+class SeenReport(msgspec.Struct, frozen=True):
+    """What a shared frontier remembers of the URLs that were ever queued."""
+
+    kind: SeenKind
+    urls: int
+    #: Sets, or layers of Bloom filters.
+    parts: int
+    size_bytes: int
+    #: Of Bloom filters: the share of bits that are set, and of new URLs that are taken for known.
+    fill: float | None = None
+    error: float | None = None
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -163,6 +200,8 @@ class Explanation(msgspec.Struct, frozen=True):
     found_on: int = 0
     found_on_url: str = ""
     queued_kind: PageKind | None = None
+    #: It waits in a compressed block.
+    is_parked: bool = False
     claim: Claim | None = None
     host: HostState | None = None
     dropped_by: str = ""

@@ -217,7 +217,10 @@ def test_a_spider_that_raises_has_failed(weft: Weft, tmp_path: Path) -> None:
         (["http://a/", "spider"], "must all be URLs"),
         (["http://a/", "-a", "x=1"], "-a is for spiders"),
         (["http://a/", "-s", "NONSENSE"], "NAME=VALUE"),
-        (["http://a/", "--store", "redis://a"], "rocks:///DIR"),
+        (["http://a/", "--store", "mysql://a"], "rocks:///DIR"),
+        (["http://a/", "--store", "mysql://a"], "redis://HOST:PORT/DB"),
+        (["http://a/", "--store", "redis://127.0.0.1:1/0"], "does not answer"),
+        (["http://a/", "-s", "WEFT_SEEN=bloom"], "set WEFT_STORE to redis://"),
         (["http://a/", "-o", "out.doc"], ".jsonl"),
         (["http://a/", "-o", "."], "choose"),
         (["http://a/", "-s", "WEFT_ORDR=bfs"], "WEFT_ORDER"),
@@ -233,7 +236,14 @@ def test_what_is_wrong_is_told_with_its_cure(arguments: list[str], cure: str, we
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--order", "zigzag"], ["--depth", "-1"], ["--max-pages", "0"], ["--delay", "x"]]
+    "arguments",
+    [
+        ["--order", "zigzag"],
+        ["--depth", "-1"],
+        ["--max-pages", "0"],
+        ["--delay", "x"],
+        ["--workers-per-host", "0"],
+    ],
 )
 def test_bad_options_are_usage_errors(arguments: list[str], weft: Weft) -> None:
     ended = weft("crawl", "http://127.0.0.1:1/", *arguments)
@@ -333,6 +343,29 @@ def test_the_frontier_can_be_asked_and_cleared(weft: Weft) -> None:
         assert weft("frontier", "clear").returncode == 1  # nobody said yes
         assert weft("frontier", "clear", "--yes").returncode == 0
         assert json.loads(weft("frontier", "stats", "--json").stdout)["stats"]["added"] == 0
+
+
+def test_a_job_can_have_a_name(weft: Weft, tmp_path: Path) -> None:
+    with SiteServer(Site(pages=5)) as server:
+        assert weft("crawl", server.url, "--job", "mine").returncode == 0
+        assert weft("crawl", server.url, "--job", "yours").returncode == 0
+        assert weft("crawl", server.url, "--job", "mine").stdout.startswith("Nothing to do")
+    assert len(read_items(tmp_path / ".weft/mine/items.db")) == 5
+    asked = weft("frontier", "stats")
+    assert "there are several jobs here: mine, yours; name one with --job" in asked.stderr
+    assert "done 5" in weft("frontier", "stats", "--job", "yours").stdout
+    both = weft("frontier", "stats", "--job", "yours", "--store", "rocks://.weft/yours")
+    assert "leave --job out" in both.stderr
+
+
+def test_a_crawl_of_which_one_kind_was_forgotten_is_not_finished(weft: Weft) -> None:
+    with SiteServer(Site(pages=5)) as server:
+        weft("crawl", server.url)
+        assert "Nothing to do" in weft("crawl", server.url).stdout
+        both = weft("frontier", "clear", "--yes", "--all", "--kind", "data")
+        assert "give one of them" in both.stderr
+        assert weft("frontier", "clear", "--yes", "--kind", "data").returncode == 0
+        assert weft("crawl", server.url).stdout.startswith("5 pages")
 
 
 def test_asking_without_a_job_says_where_to_go(weft: Weft) -> None:

@@ -1,12 +1,18 @@
 """The frontier contract on every backend."""
 
 import random
+from collections.abc import Iterator
+from typing import ClassVar
 
+import msgspec
 import pytest
 
+from servers import Kit, Servers, emptied
 from weft.clock import Clock
-from weft.config import FrontierConfig
+from weft.config import FrontierConfig, SharedConfig
 from weft.frontier import Frontier, MemoryFrontier, RocksFrontier
+from weft.frontier.redis import RedisFrontier
+from weft.records import Picker, SeenKind
 from weft.testing.frontier_contract import FrontierContract
 
 
@@ -25,3 +31,57 @@ class TestRocksFrontier(FrontierContract):
 
     def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> Frontier:
         return RocksFrontier(self.path, config, clock, rng)
+
+
+class RedisContract(FrontierContract):
+    RECLAIMS_AT_OPEN = False
+    SETUP: ClassVar[str] = "redis"
+    SHAPE: ClassVar[SharedConfig] = SharedConfig(buckets=1)
+
+    @pytest.fixture(autouse=True)
+    def _place(self, servers: Servers) -> Iterator[None]:
+        with emptied(servers.get(self.SETUP)) as kit:
+            self.kit: Kit = kit
+            yield
+
+    def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> Frontier:
+        shaped = msgspec.structs.replace(config, shared=self.SHAPE)
+        return RedisFrontier(self.kit.url, "job", shaped, clock)
+
+
+class TestRedisFrontier(RedisContract):
+    pass
+
+
+class TestRedisFrontierWithManyBuckets(RedisContract):
+    HAS_ONE_LINE = False
+    SHAPE = SharedConfig(buckets=64)
+
+
+class TestRedisFrontierWithBloomFilter(RedisContract):
+    SHAPE = SharedConfig(buckets=1, seen=SeenKind.BLOOM, expected_urls=10_000, bloom_error=1e-6)
+
+
+class TestRedisFrontierWithPicker(RedisContract):
+    """Buckets that are full at once: hosts move, and most requests are parked."""
+
+    HAS_ONE_LINE = False
+    SHAPE = SharedConfig(buckets=3, picker=Picker.ADVANCED, bucket_limit=100_000)
+
+
+class TestValkeyFrontier(RedisContract):
+    SETUP = "valkey"
+    HAS_ONE_LINE = False
+    SHAPE = SharedConfig(buckets=16)
+
+
+class TestClusterFrontier(RedisContract):
+    SETUP = "cluster"
+    HAS_ONE_LINE = False
+    SHAPE = SharedConfig(buckets=16)
+
+
+class TestSentinelFrontier(RedisContract):
+    SETUP = "sentinel"
+    HAS_ONE_LINE = False
+    SHAPE = SharedConfig(buckets=16)

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from weft.sinks import Sink, make_sink
+from weft.sinks import PartedJsonLinesSink, Sink, make_sink
 from weft.testing.sink_contract import SinkContract
 
 
@@ -29,3 +29,14 @@ class TestJsonLinesSink(SinkContract):
     def read_items(self, directory: Path) -> list[dict[str, object]]:
         with (directory / "items.jsonl").open(encoding="utf-8", newline="\n") as lines:
             return [json.loads(line) for line in lines]
+
+
+class TestPartedJsonLinesSink(TestJsonLinesSink):
+    def make_sink(self, directory: Path) -> Sink:
+        return make_sink(str(directory / "items.jsonl"), directory / "job", is_shared=True)
+
+
+class TestPartedJsonLinesSinkThatMergesAtOnce(TestJsonLinesSink):
+    def make_sink(self, directory: Path) -> Sink:
+        job = directory / "job"
+        return PartedJsonLinesSink(directory / "items.jsonl", job / "index", job / "parts", 0)

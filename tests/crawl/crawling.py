@@ -11,8 +11,9 @@ import logging
 import sqlite3
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,6 +108,19 @@ def start_crawl(
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def wait_while_running(
+    process: "subprocess.Popen[str]", seconds: float = TIMEOUT_S, until: Callable[[], bool] = bool
+) -> None:
+    """Wait for so long, or until something has happened, in a crawl that does not end meanwhile."""
+    deadline_s = time.monotonic() + seconds
+    while time.monotonic() < deadline_s and not until():
+        try:
+            process.wait(0.01)
+        except subprocess.TimeoutExpired:
+            continue
+        raise AssertionError(f"the crawl has ended too early:\n{process.communicate()[1]}")
 
 
 def crawl_all(

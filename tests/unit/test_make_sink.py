@@ -1,10 +1,12 @@
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from weft import sinks
 from weft.errors import ConfigError
-from weft.sinks import JsonLinesSink, SqliteSink, make_sink
+from weft.sinks import JsonLinesSink, PartedJsonLinesSink, Sink, SqliteSink, make_sink
+from weft.testing.sink_contract import numbered
 
 JOB = Path("job")
 
@@ -19,6 +21,29 @@ def test_sqlite_is_chosen(output: str) -> None:
 @pytest.mark.parametrize("output", ["items.jsonl", "a/items.jl", "x.NDJSON", "jsonl:///x/items.db"])
 def test_json_lines_are_chosen(output: str) -> None:
     assert isinstance(make_sink(output, JOB), JsonLinesSink)
+
+
+@pytest.mark.parametrize(
+    ("output", "kind"), [("items.jsonl", PartedJsonLinesSink), ("items.db", SqliteSink)]
+)
+def test_sink_that_workers_share(output: str, kind: type[Sink]) -> None:
+    assert isinstance(make_sink(output, JOB, is_shared=True), kind)
+
+
+def test_workers_that_spell_the_path_differently_share_one_file(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        spellings = [tmp_path / "items.jsonl", tmp_path / "job" / ".." / "link" / "items.jsonl"]
+        sinks = [make_sink(str(path), tmp_path / "job", is_shared=True) for path in spellings]
+        for sink in sinks:
+            await sink.open()
+            await sink.store([numbered(1)])
+        for sink in sinks:
+            await sink.close()
+
+    (tmp_path / "job").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    asyncio.run(scenario())
+    assert (tmp_path / "items.jsonl").read_bytes() == b'{"number":1}\n'
 
 
 @pytest.mark.parametrize(

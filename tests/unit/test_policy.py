@@ -17,7 +17,7 @@ def told(status: int = 200, ending: Ending = Ending.DONE, **fields: int | bool) 
 
 def noted(record: HostRecord, *outcomes: Outcome) -> HostRecord:
     for outcome in outcomes:
-        policy.note_outcome(record, outcome, PAUSES, NOW)
+        policy.note_outcome(record, "a", outcome, PAUSES, NOW)
     return record
 
 
@@ -57,12 +57,12 @@ def test_single_host_has_a_delay_of_its_own() -> None:
     ],
 )
 def test_allowance(record: HostRecord, allowed: int) -> None:
-    assert policy.allowance(record, "a", PLAIN, NOW) == allowed
+    assert policy.allowance(record, "a", "me", PLAIN, NOW) == allowed
 
 
 def test_with_a_delay_one_is_allowed_at_a_time_if_any() -> None:
-    assert policy.allowance(HostRecord(queued_data=9, claimed=2), "a", POLITE, NOW) == 1
-    assert policy.allowance(HostRecord(queued_data=9, claimed=3), "a", POLITE, NOW) == 0
+    assert policy.allowance(HostRecord(queued_data=9, claimed=2), "a", "me", POLITE, NOW) == 1
+    assert policy.allowance(HostRecord(queued_data=9, claimed=3), "a", "me", POLITE, NOW) == 0
 
 
 # The line of ready hosts
@@ -103,8 +103,49 @@ def test_hosts_share_a_claim(limit: int, hosts: int, share: int) -> None:
 )
 def test_a_claim_starts_the_delay(count: int, config: FrontierConfig, next_at_ms: int) -> None:
     record = HostRecord(claimed=1)
-    policy.note_claimed(record, "a", count, config, NOW)
+    policy.note_claimed(record, "a", "me", count, config, NOW)
     assert (record.claimed, record.next_at_ms) == (1 + count, next_at_ms)
+
+
+@pytest.mark.parametrize(
+    ("config", "next_at_ms", "later_ms"),
+    [(PLAIN, 0, 0), (POLITE, 0, NOW - 30 + 500), (POLITE, NOW + 9_000, NOW + 9_000)],
+)
+def test_the_delay_counts_from_sending(
+    config: FrontierConfig, next_at_ms: int, later_ms: int
+) -> None:
+    record = HostRecord(next_at_ms=next_at_ms)
+    policy.note_sent(record, "a", 30, config, NOW)
+    assert record.next_at_ms == later_ms
+
+
+def test_owners_are_counted_by_their_claims() -> None:
+    record = HostRecord()
+    policy.note_claimed(record, "a", "me", 2, PLAIN, NOW)
+    policy.note_claimed(record, "a", "you", 1, PLAIN, NOW)
+    assert record.owners == [("me", 2), ("you", 1)]
+    policy.note_ended(record, "you")
+    policy.note_ended(record, "me")
+    assert (record.owners, record.claimed) == ([("me", 1)], 1)
+
+
+@pytest.mark.parametrize(
+    ("owners", "workers", "delay_ms", "may"),
+    [
+        ([], 1, 0, True),
+        ([("you", 1)], 1, 0, False),
+        ([("you", 1), ("me", 1)], 1, 0, True),
+        ([("you", 1)], 2, 0, True),
+        ([("you", 1), ("she", 1)], 2, 0, False),
+        ([("you", 1)], 2, 500, False),
+        ([("me", 1)], 2, 500, True),
+    ],
+)
+def test_so_many_owners_may_serve_a_host(
+    owners: list[tuple[str, int]], workers: int, delay_ms: int, may: bool
+) -> None:
+    config = FrontierConfig(limits=HostLimits(delay_ms=delay_ms), workers_per_host=workers)
+    assert policy.may_serve(HostRecord(owners=owners), "a", "me", config) is may
 
 
 # Outcomes

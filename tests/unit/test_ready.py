@@ -74,9 +74,34 @@ def test_all_that_waits_can_be_given_back() -> None:
     assert ready.take() is None
 
 
+def test_a_claim_that_is_lost_is_not_served() -> None:
+    ready = filled(Ready(lambda host: 9), "abab")
+    ready.discard({0, 1, 3, 7})
+    assert (len(ready), ready.tokens(), taken(ready)) == (1, [2], "a")
+
+
+def test_a_host_that_has_lost_all_can_come_back() -> None:
+    ready = filled(Ready(lambda host: 1), "aa")
+    ready.discard({0, 1})
+    assert not ready.can_send
+    ready.put(claim(2, "a"))
+    assert taken(ready) == "a"
+
+
+def test_it_is_known_whether_something_can_be_sent() -> None:
+    ready = Ready(lambda host: 1)
+    assert not ready.can_send
+    filled(ready, "aa")
+    assert ready.can_send
+    ready.take()
+    assert not ready.can_send
+    ready.ended("a")
+    assert ready.can_send
+
+
 LIMITS = {"a": 1, "b": 2, "c": 3}
 operations = st.lists(
-    st.one_of(st.sampled_from("abc"), st.sampled_from(["take", "end a", "end b"]))
+    st.one_of(st.sampled_from("abc"), st.sampled_from(["take", "end a", "end b", "lose"]))
 )
 
 
@@ -91,11 +116,16 @@ def test_never_more_than_allowed_is_under_way_and_nothing_is_stuck(operations: l
             waiting[operation] += 1
         elif operation == "take":
             can_send = any(waiting[h] and under_way[h] < LIMITS[h] for h in LIMITS)
+            assert ready.can_send is can_send
             taken = ready.take()
             assert (taken is not None) is can_send
             if taken is not None:
                 waiting[taken.request.host] -= 1
                 under_way[taken.request.host] += 1
+        elif operation == "lose":
+            lost = ready.tokens()[::2]
+            waiting.subtract(operations[token] for token in lost)
+            ready.discard(lost)
         elif under_way[host := operation[-1]]:
             ready.ended(host)
             under_way[host] -= 1

@@ -17,6 +17,15 @@ def test_the_oldest_half_is_forgotten() -> None:
     assert recent.add(0)
 
 
+def test_all_can_be_forgotten() -> None:
+    recent = RecentSet(2)
+    for number in range(4):
+        recent.add(number)
+    recent.clear()
+    assert recent.add(2)
+    assert recent.add(3)
+
+
 @given(st.integers(2, 20), st.lists(st.integers(0, 40), max_size=200))
 def test_half_the_capacity_is_always_remembered(capacity: int, numbers: list[int]) -> None:
     recent = RecentSet(capacity)

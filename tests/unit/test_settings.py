@@ -4,10 +4,13 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from weft.config import HostLimits
-from weft.engine.settings import SETTINGS, JobConfig, read_settings, store_path
+from weft.config import FrontierConfig, HostLimits, SharedConfig
+from weft.engine.settings import SETTINGS, JobConfig, job_name, read_settings
 from weft.errors import ConfigError
-from weft.records import Order
+from weft.frontier import Store
+from weft.records import Order, Picker, SeenKind
+
+REDIS = "redis://host:6379/0"
 
 
 def read(**values: Any) -> JobConfig:
@@ -24,7 +27,11 @@ def problems(**values: Any) -> list[str]:
 
 def test_defaults() -> None:
     config = read()
-    assert config.job_dir == Path(".weft/quotes")
+    assert config.store == Store("rocks://.weft/quotes", Path(".weft/quotes"))
+    assert (config.job, config.job_dir) == ("quotes", Path(".weft/quotes"))
+    assert config.frontier.shared == SharedConfig()
+    assert config.frontier.claim_ms == FrontierConfig().claim_ms
+    assert config.frontier.workers_per_host == 1
     assert config.frontier.order is Order.PRIORITY
     assert config.limits == HostLimits(delay_ms=0, concurrency=8)
     assert config.limits_by_host == {}
@@ -74,31 +81,126 @@ def test_jobdir_of_scrapy_is_the_place_of_the_job(values: dict[str, str], job_di
     assert read(**values).job_dir == Path(job_dir)
 
 
+def test_an_embedded_store_is_the_directory_of_the_job() -> None:
+    config = read(WEFT_STORE="rocks://a/b")
+    assert config.store == Store("rocks://a/b", Path("a/b"))
+    assert config.job_dir == Path("a/b")
+
+
+def test_what_is_no_store_is_told_with_the_cure() -> None:
+    (problem,) = problems(WEFT_STORE="job")
+    assert problem.startswith("WEFT_STORE: 'job' is no store; write rocks:///DIR for")
+
+
+# Shared stores
+
+
+def test_every_setting_of_a_shared_store_is_read() -> None:
+    config = read(
+        WEFT_STORE=REDIS,
+        WEFT_JOB="news",
+        WEFT_WORKERS_PER_HOST="2",
+        WEFT_CLAIM_TIMEOUT="1.5",
+        WEFT_BUCKETS=65_536,
+        WEFT_BUCKET_LIMIT="7",
+        WEFT_PICKER="advanced",
+        WEFT_SEEN="bloom",
+        WEFT_EXPECTED_URLS=9,
+        WEFT_BLOOM_ERROR="0.01",
+    )
+    assert (config.store, config.job) == (Store(REDIS), "news")
+    assert (config.frontier.claim_ms, config.frontier.workers_per_host) == (1500, 2)
+    assert config.frontier.shared == SharedConfig(
+        65_536, 7, Picker.ADVANCED, SeenKind.BLOOM, 9, 0.01
+    )
+
+
 @pytest.mark.parametrize(
-    ("store", "path"),
+    ("values", "job_dir"),
     [
-        ("rocks:///data/job", "/data/job"),
-        ("rocks://job", "job"),
-        ("rocks://a/b", "a/b"),
-        ("ROCKS://Job", "Job"),
-        ("rocks:///100%/what?/#1", "/100%/what?/#1"),
-        ("rocks://[x", "[x"),
+        ({}, ".weft/quotes"),
+        ({"WEFT_JOB": "news"}, ".weft/news"),
+        ({"WEFT_JOB": "news", "JOBDIR": "jobs/a"}, "jobs/a"),
     ],
 )
-def test_store_is_a_directory(store: str, path: str) -> None:
-    assert store_path(store) == Path(path)
+def test_items_of_a_shared_job_have_a_directory_on_each_machine(
+    values: dict[str, str], job_dir: str
+) -> None:
+    config = read(WEFT_STORE=REDIS, **values)
+    assert config.job_dir == Path(job_dir)
+    assert config.outputs == (f"{job_dir}/items.db",)
 
 
-@pytest.mark.parametrize("store", ["", "job", "/data/job", "rocks://", "rocks:", "redis://h/0"])
-def test_other_stores_are_refused_with_the_cure(store: str) -> None:
-    with pytest.raises(ConfigError, match="write rocks:///DIR") as caught:
-        store_path(store)
-    assert repr(store) in str(caught.value)
+def test_a_job_has_the_name_of_its_spider_or_its_own() -> None:
+    assert read().job == "quotes"
+    assert read(WEFT_JOB="news").job == "news"
+    assert read(WEFT_JOB="news").store.directory == Path(".weft/news")
+
+
+@pytest.mark.parametrize(
+    ("name", "job"), [("a/b", "a_b"), ("{b1}", "(b1)"), ("..", "job"), ("", "job"), ("ü", "ü")]
+)
+def test_every_name_can_be_that_of_a_job(name: str, job: str) -> None:
+    assert job_name(name) == job
+    assert job_name(job) == job
+
+
+@pytest.mark.parametrize(("name", "value"), [("WEFT_PICKER", "advanced"), ("WEFT_SEEN", "bloom")])
+def test_what_an_embedded_store_does_not_have_is_told(name: str, value: str) -> None:
+    (problem,) = problems(**{name: value})
+    assert problem.startswith(
+        f"{name} = {value!r} needs a shared store; set WEFT_STORE to redis://"
+    )
+
+
+WHOLE = {
+    "WEFT_WORKERS_PER_HOST": "1 or more",
+    "WEFT_BUCKETS": "from 1 to 65536",
+    "WEFT_BUCKET_LIMIT": "1 or more",
+    "WEFT_EXPECTED_URLS": "1 or more",
+}
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, "x", "", "2.5", None, True, float("inf"), [1]])
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_number_must_be_one(name: str, value: object) -> None:
+    told = problems(WEFT_STORE=REDIS, **{name: value})
+    assert told == [f"{name} is {value!r}; it must be a whole number, {WHOLE[name]}"]
+
+
+def test_there_can_be_too_many_buckets() -> None:
+    (problem,) = problems(WEFT_STORE=REDIS, WEFT_BUCKETS=65_537)
+    assert problem.startswith("WEFT_BUCKETS is 65537; ")
+
+
+@pytest.mark.parametrize("value", [0, 0.9, -1, "x", None, float("nan"), float("inf")])
+def test_claims_last_for_a_second_at_least(value: object) -> None:
+    assert problems(WEFT_CLAIM_TIMEOUT=value) == [
+        f"WEFT_CLAIM_TIMEOUT is {value!r}; it must be a number, 1 or more"
+    ]
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.1, 1.1, "x", None, float("nan")])
+def test_the_error_of_a_filter_is_a_share(value: object) -> None:
+    assert problems(WEFT_STORE=REDIS, WEFT_BLOOM_ERROR=value) == [
+        f"WEFT_BLOOM_ERROR is {value!r}; it must be a number, more than 0 and less than 1"
+    ]
+
+
+@pytest.mark.parametrize("name", ["WEFT_PICKER", "WEFT_SEEN"])
+def test_wrong_choice_is_told_with_the_choices(name: str) -> None:
+    choices = {"WEFT_PICKER": "default, advanced", "WEFT_SEEN": "exact, bloom"}
+    assert problems(WEFT_STORE=REDIS, **{name: "x"}) == [
+        f"{name} is 'x'; choose one of {choices[name]}"
+    ]
+
+
+# Problems
 
 
 def test_all_problems_are_told_at_once() -> None:
     told = problems(
-        WEFT_STORE="redis://h",
+        WEFT_STORE="mysql://h",
         WEFT_ORDER="best",
         WEFT_OUTPUT=5,
         WEFT_MAX_PAGES=-1,
@@ -108,6 +210,9 @@ def test_all_problems_are_told_at_once() -> None:
         DOWNLOAD_DELAY="quick",
         CONCURRENT_REQUESTS_PER_DOMAIN=0,
         DOWNLOAD_SLOTS={"h": 5},
+        WEFT_BUCKETS=0,
+        WEFT_CLAIM_TIMEOUT=0,
+        WEFT_BLOOM_ERROR=0,
     )
     names = [
         "WEFT_STORE",
@@ -120,6 +225,9 @@ def test_all_problems_are_told_at_once() -> None:
         "DOWNLOAD_DELAY",
         "CONCURRENT_REQUESTS_PER_DOMAIN",
         "DOWNLOAD_SLOTS",
+        "WEFT_BUCKETS",
+        "WEFT_CLAIM_TIMEOUT",
+        "WEFT_BLOOM_ERROR",
     ]
     assert len(told) == len(names)
     for name in names:
@@ -134,7 +242,7 @@ def test_number_must_be_one(name: str, value: object) -> None:
 
 def test_unknown_setting_is_told_with_those_that_there_are() -> None:
     (problem,) = problems(WEFT_SPEED=9)
-    assert problem.startswith("there is no setting WEFT_SPEED; Weft has WEFT_ENABLED, ")
+    assert problem.startswith("there is no setting WEFT_SPEED; Weft has WEFT_BLOOM_ERROR, ")
     assert problem.endswith(", ".join(sorted(SETTINGS)))
 
 
@@ -172,6 +280,12 @@ def test_host_without_delay_may_have_twice_its_concurrency_in_claims() -> None:
     frontier = read(DOWNLOAD_SLOTS={"slow": {"delay": 1, "concurrency": 3}}).frontier
     assert frontier.limits_of("any") == HostLimits(0, 16)
     assert frontier.limits_of("slow") == HostLimits(1000, 3)
+
+
+def test_where_workers_share_a_host_a_claim_is_the_right_to_send() -> None:
+    config = read(WEFT_WORKERS_PER_HOST=2, DOWNLOAD_SLOTS={"h": {"concurrency": 3}})
+    assert config.frontier.limits == config.limits == HostLimits(0, 8)
+    assert config.frontier.limits_of("h") == HostLimits(0, 3)
 
 
 @pytest.mark.filterwarnings("ignore:The CONCURRENT_REQUESTS_PER_IP setting is deprecated")

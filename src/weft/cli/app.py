@@ -8,6 +8,7 @@ from weft._version import __version__
 from weft.cli.crawl import crawl
 from weft.cli.demo import demo
 from weft.cli.frontier import frontier
+from weft.cli.importing import import_scrapy_redis
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -40,4 +41,5 @@ def weft(
 
 app.command()(crawl)
 app.command()(demo)
+frontier.command("import-scrapy-redis")(import_scrapy_redis)
 app.add_typer(frontier, name="frontier")

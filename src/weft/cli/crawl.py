@@ -3,20 +3,23 @@
 import logging
 import os
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from weft.cli import INTERRUPTED
-from weft.cli.output import count, errors, say, show_logs, warn
+from weft.cli.home import check_workers, forget_other_home, open_home
+from weft.cli.output import errors, say, show_logs, warn
 from weft.cli.progress import make_display
-from weft.cli.store import ask
-from weft.engine.jobfile import JobFile
+from weft.cli.store import ask, has_server, place_of
+from weft.cli.summary import exit_code, summarize
+from weft.cli.worker import Assignment
+from weft.cli.workers import Crew, run_workers
 from weft.engine.run import Report, run_crawl
-from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS, store_path
+from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS, default_job_dir, job_name
 from weft.engine.target import Target, find_target
 from weft.errors import ConfigError, StoreMissingError
+from weft.frontier import Store, parse_store
 from weft.records import Order
 
 
@@ -51,7 +54,10 @@ def crawl(
         int | None,
         typer.Option(min=0, help="Follow links so many steps deep; 0: no limit."),
     ] = None,
-    max_pages: Annotated[int | None, typer.Option(min=1, help="Stop after so many pages.")] = None,
+    max_pages: Annotated[
+        int | None,
+        typer.Option(min=1, help="Stop after so many pages, of all workers of this command."),
+    ] = None,
     delay: Annotated[
         float | None,
         typer.Option(min=0.0, metavar="SECONDS", help="Time between two requests to one host."),
@@ -59,6 +65,23 @@ def crawl(
     concurrency: Annotated[
         int | None,
         typer.Option(min=1, help="Requests to one host at the same time; default: 8."),
+    ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers",
+            "-w",
+            min=1,
+            metavar="N",
+            help="Crawl with so many processes on this machine. Without a shared store they have "
+            "a private Redis or Valkey server, with its data in the job's directory.",
+        ),
+    ] = 1,
+    workers_per_host: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Workers that may fetch from one host at the same time; default: 1."
+        ),
     ] = None,
     setting: Annotated[
         list[str] | None,
@@ -72,7 +95,17 @@ def crawl(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Where the job lives: rocks:///DIR. Default: a directory of its own in .weft.",
+            help="Where the job lives: rocks:///DIR, or redis://HOST:PORT/DB, which any number of "
+            "workers can share. Default: a directory of its own in .weft.",
+        ),
+    ] = None,
+    job: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Name of the job, in .weft or in a shared store. Default: that of the spider, or "
+            "one made of the URLs.",
+            show_default=False,
         ),
     ] = None,
     fresh: Annotated[
@@ -90,8 +123,16 @@ def crawl(
         weft crawl https://example.org/ -o pages.jsonl
         weft crawl myspider.py --max-pages 100
         weft crawl spider_of_this_project -a category=books
+
+    With a shared store the same command in another terminal, or on another machine, joins in:
+
+        weft crawl https://example.org/ --store redis://localhost:6379/0
+
+    Several processes on this machine alone need no store; each host is served by one of them:
+
+        weft crawl https://example.org/ https://example.com/ --workers 4
     """
-    overrides: dict[str, Any] = _pairs(setting, "-s")
+    overrides: dict[str, Any] = read_pairs(setting, "-s")
     options = {
         "WEFT_OUTPUT": output,
         "WEFT_ORDER": order and str(order),
@@ -100,24 +141,36 @@ def crawl(
         "DOWNLOAD_DELAY": delay,
         "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
         "CONCURRENT_REQUESTS": concurrency and max(concurrency, DEFAULT_CONCURRENT_REQUESTS),
+        "WEFT_WORKERS_PER_HOST": workers_per_host,
         "WEFT_STORE": store,
+        "WEFT_JOB": job,
     }
     overrides |= {name: value for name, value in options.items() if value is not None}
-    target = find_target(targets, _pairs(argument, "-a"))
-    sys.exit(crawl_and_report(target, overrides, is_fresh=fresh))
+    target = find_target(targets, read_pairs(argument, "-a"))
+    sys.exit(crawl_and_report(target, overrides, is_fresh=fresh, workers=workers))
 
 
-def crawl_and_report(target: Target, overrides: dict[str, Any], *, is_fresh: bool) -> int:
+def crawl_and_report(
+    target: Target, overrides: dict[str, Any], *, is_fresh: bool, workers: int = 1
+) -> int:
     """Run a crawl with its progress on the screen; the exit code."""
-    job_dir = _job_dir(target, overrides)
-    if not is_fresh and _is_finished(job_dir):
-        say(f"Nothing to do: this crawl is finished. Its job is {job_dir}; --fresh starts over.")
-        return 0
-    overrides |= {"WEFT_FRESH": is_fresh, "WEFT_RERUN": False}
-    overrides.setdefault("WEFT_STORE", f"rocks://{job_dir}")
-    show_logs(_log_level(target, overrides))
-    with make_display() as display:
-        report = run_crawl(target, overrides, display)
+    store, job = find_crawl(target, overrides)
+    if workers > 1:
+        is_named = bool(_chosen("WEFT_STORE", target, overrides))
+        check_workers(store, is_named=is_named, is_fresh=is_fresh)
+    # One worker goes on where several have stopped.
+    has_crew = workers > 1 or (has_server(store) and not is_fresh)
+    if is_fresh:
+        forget_other_home(store, job, has_crew=has_crew)
+    with open_home(store, job, has_crew=has_crew) as home:
+        if not is_fresh and _is_finished(home, job):
+            place = place_of(store, job)
+            say(f"Nothing to do: this crawl is finished. Its job is {place}; --fresh starts over.")
+            return 0
+        overrides |= {"WEFT_FRESH": is_fresh, "WEFT_RERUN": False}
+        overrides |= {"WEFT_STORE": home.url, "WEFT_JOB": job}
+        crew = _crew(target, overrides, store, workers) if has_crew else None
+        report = _run(target, overrides, crew)
     if report is None:
         warn("Stopped at once; the same command goes on.")
         errors.file.flush()
@@ -126,21 +179,54 @@ def crawl_and_report(target: Target, overrides: dict[str, Any], *, is_fresh: boo
     return exit_code(report)
 
 
-def _is_finished(job_dir: Path) -> bool:
+def _run(target: Target, overrides: dict[str, Any], crew: Crew | None) -> Report | None:
+    show_logs(_log_level(target, overrides))
+    with make_display() as display:
+        return run_workers(crew, display) if crew else run_crawl(target, overrides, display)
+
+
+def _is_finished(store: Store, job: str) -> bool:
     try:
-        stats = ask(job_dir, lambda frontier: frontier.stats())
+        return ask(store, job, lambda frontier: frontier.is_finished())
     except StoreMissingError:
         return False
-    return JobFile(job_dir).is_finished(stats.added)
 
 
-def _job_dir(target: Target, overrides: dict[str, Any]) -> Path:
-    """The store that the user names, or the project's, or one of its own."""
-    settings = target.settings_of_spider()
-    if store := overrides.get("WEFT_STORE") or settings.get("WEFT_STORE"):
-        return store_path(store)
-    job_dir = overrides.get("JOBDIR") or settings.get("JOBDIR")
-    return Path(job_dir) if job_dir else target.job_dir
+def find_crawl(target: Target, overrides: dict[str, Any]) -> tuple[Store, str]:
+    """The store that the user names, or the project's, or one of its own; and the job in it."""
+    name, own_dir, url = (
+        _chosen(setting, target, overrides) for setting in ("WEFT_JOB", "JOBDIR", "WEFT_STORE")
+    )
+    job_dir = own_dir or (default_job_dir(name) if name else target.job_dir)
+    store = parse_store(url or f"rocks://{job_dir}")
+    return store, job_name(name or target.job_dir.name)
+
+
+def _chosen(setting: str, target: Target, overrides: dict[str, Any]) -> str:
+    """What the user says, or else the spider or its project."""
+    return str(overrides.get(setting) or target.settings_of_spider().get(setting) or "")
+
+
+def _crew(target: Target, overrides: dict[str, Any], store: Store, number: int) -> Crew:
+    """The workers of a job that lives in `store`, or in its directory."""
+    job_dir = store.directory
+    if job_dir is not None and job_dir != default_job_dir(overrides["WEFT_JOB"]):
+        overrides |= {"JOBDIR": str(job_dir)}
+    level = _log_level(target, overrides)
+    return Crew(
+        number,
+        Assignment(target.words, dict(target.given), overrides, level),
+        max_pages=_max_pages(target, overrides),
+        is_fresh=overrides["WEFT_FRESH"],
+    )
+
+
+def _max_pages(target: Target, overrides: dict[str, Any]) -> int:
+    """No limit if the setting cannot be read: the workers tell that."""
+    try:
+        return max(0, int(float(_chosen("WEFT_MAX_PAGES", target, overrides) or 0)))
+    except (OverflowError, ValueError):
+        return 0
 
 
 def _log_level(target: Target, overrides: dict[str, Any]) -> str:
@@ -153,7 +239,8 @@ def _log_level(target: Target, overrides: dict[str, Any]) -> str:
     return str(level).upper()
 
 
-def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+def read_pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    """What was given as NAME=VALUE, any number of times."""
     pairs = {}
     for text in given or []:
         name, separator, value = text.partition("=")
@@ -161,50 +248,3 @@ def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
             raise ConfigError(f"{option} {text}: write {option} NAME=VALUE")
         pairs[name] = value
     return pairs
-
-
-def summarize(report: Report) -> None:
-    progress = report.progress
-    rate = progress.pages / progress.elapsed_s if progress.elapsed_s else 0.0
-    say(
-        f"{count(progress.pages, 'page')} and {count(progress.items, 'item')} "
-        f"in {progress.elapsed_s:,.1f} s ({rate:,.1f} pages/s)"
-    )
-    for kind, number in report.failures.items():
-        say(f"  {count(number, 'request')} failed: {kind}")
-    if report.item_errors:
-        say(f"  {count(report.item_errors, 'item')} failed in a pipeline, see the log")
-    if report.refused:
-        say(f"  {count(report.refused, 'request')} refused, as by robots.txt")
-    _tell_what_is_left(report)
-    if report.outputs and progress.items:
-        say(f"Items are in {', '.join(report.outputs)}")
-
-
-def _tell_what_is_left(report: Report) -> None:
-    stats = report.progress.stats
-    if stats.held:
-        say(
-            f"  {count(stats.held, 'request')} kept for hosts that do not exist; "
-            "the same command tries them again after an hour"
-        )
-    left = stats.queued - stats.held
-    if left > 0:
-        say(
-            f"Not finished ({report.reason}): {count(left, 'request')} left. "
-            "The same command goes on."
-        )
-
-
-def exit_code(report: Report) -> int:
-    """0 only if the crawl did what it was told."""
-    if report.error is not None:
-        raise report.error
-    if report.reason == "shutdown":
-        return INTERRUPTED
-    has_met_trouble = report.failures or report.refused or report.progress.stats.held
-    is_fruitless = report.progress.pages == 0 and has_met_trouble
-    has_faults = "spider error" in report.failures or report.item_errors
-    if is_fruitless:
-        warn("weft: not a single page could be fetched", "red")
-    return 1 if is_fruitless or has_faults or report.reason == "start_error" else 0

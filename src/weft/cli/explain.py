@@ -21,6 +21,8 @@ def tell(url: str, told: Explanation, *, now_ms: int) -> Iterator[str]:
         yield f"  {_tell_fetch(fetch)}"
     if told.claim:
         yield f"  in the hands of {told.claim.owner} until {_at(told.claim.until_ms)}"
+    elif told.is_parked:
+        yield f"  waiting in a compressed block of {_tell_host(told, now_ms)}"
     elif told.queued_kind is not None:
         kind = told.queued_kind.name.lower()
         yield f"  waiting in the {kind} queue of {_tell_host(told, now_ms)}"
@@ -33,8 +35,10 @@ def _tell_origin(told: Explanation) -> str:
         return f"seen {_at(told.seen_at_ms)} on {told.found_on_url or 'another page'}"
     if told.seen_at_ms is not None:
         return f"seen {_at(told.seen_at_ms)} as a start request"
-    if told.fetches or told.claim or told.queued_kind is not None:
+    if told.fetches or told.claim or told.is_parked or told.queued_kind is not None:
         return "asked for unfiltered: as a start request, or with dont_filter"
+    if told.kind is not None:
+        return "fetched elsewhere: it was known before this job"
     if told.dropped_by:
         return f"dropped {_at(told.dropped_at_ms)}: {told.dropped_by}"
     return "never seen in this job"
@@ -53,7 +57,7 @@ def _tell_host(told: Explanation, now_ms: int) -> str:
     host = told.host
     if host is None:
         return "its host"
-    place = f"{host.host}, one of {host.queued:,}"
+    place = f"{host.host}, one of {host.queued + host.parked:,}"
     if host.bad_until_ms > now_ms:
         return f"{place}; the host does not exist, tried again {_at(host.bad_until_ms)}"
     if host.next_at_ms > now_ms:

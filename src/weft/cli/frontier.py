@@ -1,7 +1,6 @@
 """`weft frontier`: look into the frontier of a job."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -10,25 +9,31 @@ from rich.table import Table
 
 from weft.cli.explain import tell
 from weft.cli.output import results, say
-from weft.cli.store import ask
+from weft.cli.store import FRONTIER_NAME, SERVER_NAME, ask, only_job, place_of
 from weft.clock import SystemClock
-from weft.engine.jobfile import JobFile
-from weft.engine.settings import DEFAULT_JOBS_DIR, store_path
+from weft.engine.settings import DEFAULT_JOBS_DIR, default_job_dir, job_name
 from weft.errors import ConfigError, StoreMissingError
-from weft.frontier import Frontier
-from weft.records import Explanation, HostState, PageKind, Stats
-from weft.urls import fingerprint
+from weft.frontier import Frontier, ReportsSeen, Store, parse_store
+from weft.records import Explanation, HostState, PageKind, SeenReport, Stats
+from weft.urls import fingerprint, host_key
 
 frontier = typer.Typer(no_args_is_help=True, help="Look into the frontier of a job.")
 
-Job = Annotated[
+JobName = Annotated[
     str | None,
     typer.Option(
-        "--job", help="Name of a job in .weft; not needed if there is only one.", metavar="NAME"
+        "--job",
+        help="Name of a job, in .weft or in the store; not needed if there is only one.",
+        metavar="NAME",
     ),
 ]
-Store = Annotated[
-    str | None, typer.Option("--store", help="Where the job lives: rocks:///DIR.", metavar="URL")
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        help="Where the job lives: rocks:///DIR or redis://HOST:PORT/DB.",
+        metavar="URL",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 
@@ -39,37 +44,54 @@ class Kind(StrEnum):
 
 
 @frontier.command()
-def stats(job: Job = None, store: Store = None, as_json: AsJson = False) -> None:
+def stats(job: JobName = None, store: StoreUrl = None, as_json: AsJson = False) -> None:
     """What is queued, claimed and done, and which hosts have most to do.
 
     Works while the crawl is running.
     """
 
-    async def look(frontier: Frontier) -> tuple[Stats, list[HostState]]:
-        return await frontier.stats(), await frontier.hosts(10)
+    async def look(frontier: Frontier) -> tuple[Stats, list[HostState], SeenReport | None]:
+        seen = await frontier.seen_report() if isinstance(frontier, ReportsSeen) else None
+        return await frontier.stats(), await frontier.hosts(10), seen
 
-    counters, hosts = ask(find_job(job, store), look)
+    counters, hosts, seen = ask(*find_job(job, store), look)
     if as_json:
-        results.print_json(
-            msgspec.json.encode({"stats": _named(counters), "hosts": hosts}).decode()
-        )
+        told = {"stats": _named(counters), "hosts": hosts, "seen": seen}
+        results.print_json(msgspec.json.encode(told).decode())
         return
     for name, value in _named(counters).items():
         say(f"{name:>12} {value:,}")
+    if seen:
+        say(f"{'seen':>12} {_tell_seen(seen)}")
     if hosts:
-        table = Table("host", "queued", "claimed", "delay", "bad", title="Busiest hosts")
-        for host in hosts:
-            delay = f"{host.delay_ms / 1000:g} s"
-            bad = "yes" if host.bad_until_ms > SystemClock().now_ms() else ""
-            table.add_row(host.host, f"{host.queued:,}", f"{host.claimed:,}", delay, bad)
-        results.print(table)
+        results.print(_table(hosts))
+
+
+def _tell_seen(seen: SeenReport) -> str:
+    if seen.fill is None or seen.error is None:
+        return f"{seen.urls:,} URLs, exact, in {seen.parts:,} sets"
+    return (
+        f"{seen.urls:,} URLs in {seen.parts:,} layers of Bloom filters of "
+        f"{seen.size_bytes:,} bytes, {seen.fill:.1%} full; about {seen.error:.4%} of new URLs are "
+        "taken for known"
+    )
+
+
+def _table(hosts: list[HostState]) -> Table:
+    table = Table("host", "queued", "parked", "claimed", "delay", "bad", title="Busiest hosts")
+    for host in hosts:
+        numbers = (f"{number:,}" for number in (host.queued, host.parked, host.claimed))
+        delay = f"{host.delay_ms / 1000:g} s"
+        bad = "yes" if host.bad_until_ms > SystemClock().now_ms() else ""
+        table.add_row(host.host, *numbers, delay, bad)
+    return table
 
 
 @frontier.command()
 def explain(
     url: Annotated[str, typer.Argument(help="The URL, as found on a page.")],
-    job: Job = None,
-    store: Store = None,
+    job: JobName = None,
+    store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """What became of a URL: found where, queued, held by whom, fetched when and how.
@@ -78,9 +100,9 @@ def explain(
     """
 
     async def look(frontier: Frontier) -> Explanation:
-        return (await frontier.explain([fingerprint(url)]))[0]
+        return (await frontier.explain([fingerprint(url)], host_key(url)))[0]
 
-    told = ask(find_job(job, store), look)
+    told = ask(*find_job(job, store), look)
     if as_json:
         results.print_json(msgspec.json.encode(told).decode())
         return
@@ -90,43 +112,58 @@ def explain(
 
 @frontier.command()
 def clear(
-    job: Job = None,
-    store: Store = None,
+    job: JobName = None,
+    store: StoreUrl = None,
     kind: Annotated[
         Kind | None,
         typer.Option(help="Only pages of this kind: nav (lists) or data (articles)."),
     ] = None,
+    is_all: Annotated[
+        bool, typer.Option("--all", help="Everything that is known about the job; the default.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Empty the queues and forget what was seen. Items stay where they are."""
-    job_dir = find_job(job, store)
+    if kind and is_all:
+        raise ConfigError("--kind forgets some pages and --all everything; give one of them")
+    place, name = find_job(job, store)
     what = f"the {kind} pages of " if kind else ""
+    what += place_of(place, name)
     if not yes:
-        typer.confirm(f"Forget {what}{job_dir}?", abort=True)
+        typer.confirm(f"Forget {what}?", abort=True)
 
     async def forget(frontier: Frontier) -> None:
         await frontier.clear(PageKind[kind.name] if kind else None)
+        if kind:  # what is left of the crawl is not finished any more
+            await frontier.begin(is_fresh=False, is_rerun=False)
 
-    ask(job_dir, forget, is_read_only=False)
-    JobFile(job_dir).begin()
-    say(f"Forgot {what}{job_dir}.")
+    ask(place, name, forget, is_read_only=False)
+    say(f"Forgot {what}.")
 
 
-def find_job(job: str | None, store: str | None) -> Path:
-    """The directory of the job that is meant."""
-    if job and store:
-        raise ConfigError("--job and --store are two ways to say the same; give one of them")
-    if store:
-        return store_path(store)
+def find_job(job: str | None, store: str | None) -> tuple[Store, str]:
+    """The job that is meant, and where it lives."""
+    if not store:
+        return _find_embedded(job), job_name(job or "")
+    place = parse_store(store)
+    if place.is_shared:
+        return place, job_name(job) if job else only_job(place)
     if job:
-        return DEFAULT_JOBS_DIR / job
-    jobs = sorted(path.parent for path in DEFAULT_JOBS_DIR.glob("*/frontier"))
+        raise ConfigError("a rocks store holds one job; leave --job out, or --store")
+    return place, ""
+
+
+def _find_embedded(job: str | None) -> Store:
+    if job:
+        return parse_store(f"rocks://{default_job_dir(job)}")
+    kinds = (FRONTIER_NAME, SERVER_NAME)
+    jobs = sorted({path.parent for kind in kinds for path in DEFAULT_JOBS_DIR.glob(f"*/{kind}")})
     if len(jobs) == 1:
-        return jobs[0]
+        return parse_store(f"rocks://{jobs[0]}")
     if not jobs:
         raise StoreMissingError(
             f"there is no job in {DEFAULT_JOBS_DIR.absolute()}; go where you crawled, "
-            "or name one with --store rocks:///DIR"
+            "or name one with --store rocks:///DIR or --store redis://HOST:PORT/DB"
         )
     names = ", ".join(path.name for path in jobs)
     raise ConfigError(f"there are several jobs here: {names}; name one with --job")

@@ -1,19 +1,27 @@
 """Between Scrapy, which never waits, and the stores, which take their time.
 
 The scheduler puts links, items and ended claims in and takes claims out; it never waits. A
-background task works in rounds. A round takes everything that was put in, then: stores the items,
-adds the links, finishes the claims, claims anew. Whatever a claim brought was put in before its
-end was, so links and items are always safe before the claim is finished; and whatever dies in
-between, its claim is still open and will be worked on again.
+background task works in rounds. A round renews the claims when it is time to, takes everything that
+was put in, then: stores the items, adds the links, finishes the claims, claims anew. Whatever a
+claim brought was put in before its end was, so links and items are always safe before the claim is
+finished; and whatever dies in between, its claim is still open and will be worked on again.
+
+Other workers may share the frontier. What is queued, freed or left over there is found by asking,
+once a second at least; and a claim may be lost to another worker, see `Holding`.
 """
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
 
-from weft.clock import Clock
+import msgspec
+
+from weft.clock import monotonic_s
 from weft.config import FrontierConfig
-from weft.engine.ready import Ready
+from weft.engine.holding import RENEWALS, Holding
 from weft.errors import WeftError
 from weft.frontier import Frontier
 from weft.records import AddStatus, Claim, Outcome, PackedRequest, Stats
@@ -23,10 +31,22 @@ logger = logging.getLogger(__name__)
 
 #: Shortest time between two rounds, so that batches form.
 ROUND_S = 0.01
-#: Longest time between two rounds.
+#: Longest time between two rounds, and between two looks at what others do.
 IDLE_ROUND_S = 1.0
 #: Links that may wait for the frontier before no more requests are served.
 MAX_LINKS = 20_000
+
+
+class Ended(NamedTuple):
+    claim: Claim
+    outcome: Outcome
+
+
+class Return(NamedTuple):
+    """A claim that is to be given back, and from when on."""
+
+    token: int
+    at_s: float
 
 
 class Buffer:
@@ -39,34 +59,46 @@ class Buffer:
         capacity: int,
         config: FrontierConfig,
         concurrency_of: Callable[[str], int],
-        clock: Clock,
+        sent_ago_ms: Callable[[str], int | None],
+        now_s: Callable[[], float] = monotonic_s,
     ) -> None:
         self._frontier = frontier
         self._sinks = sinks
         self._owner = owner
         self._capacity = capacity
-        self._config = config
-        self._clock = clock
-        self._ready = Ready(concurrency_of)
-        self._in_hand: dict[int, Claim] = {}
+        self._claim_s = config.claim_ms / 1000
+        self._sent_ago_ms = sent_ago_ms
+        self._now_s = now_s
+        self._holding = Holding(concurrency_of, self._claim_s, now_s)
         self._links: list[PackedRequest] = []
         self._items: list[KeyedItem] = []
-        self._outcomes: list[Outcome] = []
-        self._renew_at_ms = 0
-        self._claim_at_ms: int | None = 0
+        self._ended: list[Ended] = []
+        self._returns: list[Return] = []
+        self._claim_at_s = -math.inf
+        self._reclaimed_at_s = -math.inf
+        self._looked_at_s = -math.inf
+        self._restarts = frontier.restarts
         self._work = asyncio.Event()
-        self._is_settled = False
+        self._renewed = asyncio.Event()
+        # Something happened here since the last look whether all is done.
+        self._is_changed = True
         self._is_resting = False
         self._is_stopped = False
+        #: Nothing was left to do, here or in the frontier, when a round last looked.
+        self.is_settled = False
         self.stats = Stats()
         self.items = 0
         self.known = 0
+        #: Outcomes that were ignored, for their claims had been given to others.
+        self.late = 0
         #: What made the buffer stop working, if anything did.
         self.error: WeftError | None = None
         #: Called before each round: the time to put in what has ended.
         self.before_round: Callable[[], None] = lambda: None
         #: Called after each round: there may be claims to take.
         self.after_round: Callable[[], None] = lambda: None
+        #: Called when the frontier may have forgotten what it was told lately.
+        self.after_restart: Callable[[], None] = lambda: None
 
     # For the scheduler
 
@@ -79,24 +111,56 @@ class Buffer:
         self._disturb()
 
     def put_outcome(self, outcome: Outcome) -> None:
-        del self._in_hand[outcome.token]
-        self._outcomes.append(outcome)
+        self._ended.append(Ended(self._holding.end(outcome.token), outcome))
+        self._disturb()
+
+    def put_back(self, claim: Claim, delay_s: float = 0.0) -> None:
+        """It was taken, but is to be worked on again; not before the delay is over."""
+        self._holding.end(claim.token)
+        if not self._holding.is_lost(claim.token):
+            self._returns.append(Return(claim.token, self._now_s() + delay_s))
+        self._holding.forget(claim.token)
         self._disturb()
 
     def take(self) -> Claim | None:
         """The next request to send, if one is ready; it then is in hand until its outcome."""
-        if self.error is not None or self._is_resting or len(self._links) > MAX_LINKS:
-            return None
-        claim = self._ready.take()
+        claim = self._holding.take() if self._may_take() else None
         if claim is None:
             self._work.set()
-            return None
-        self._in_hand[claim.token] = claim
         return claim
+
+    @property
+    def can_take(self) -> bool:
+        """Whether `take` has something to give."""
+        return self._may_take() and self._holding.ready.can_send
+
+    def _may_take(self) -> bool:
+        is_open = self.error is None and not self._is_resting
+        return is_open and len(self._links) <= MAX_LINKS and self._holding.is_sure
+
+    def may_send(self, claim: Claim | None) -> bool:
+        """The last question before a request goes out, which may be no claim at all."""
+        return self._holding.is_sure and (claim is None or self._holding.is_ours(claim))
+
+    def is_ours(self, claim: Claim) -> bool:
+        """Whether a claim in hand will be finished by us, as far as we know."""
+        return self._holding.is_ours(claim)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nobody else can have been given our claims; `renewal` ends the doubt."""
+        return self._holding.is_sure
+
+    async def renewal(self, timeout_s: float) -> None:
+        """Until the claims have been renewed, but not longer than this."""
+        self._renewed.clear()
+        self._work.set()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._renewed.wait(), timeout_s)
 
     def downloaded(self, host: str) -> None:
         """A request of this host is no longer under way."""
-        self._ready.ended(host)
+        self._holding.ready.ended(host)
         self._work.set()
 
     def rest(self) -> None:
@@ -105,17 +169,18 @@ class Buffer:
 
     @property
     def in_hand(self) -> int:
-        return len(self._in_hand)
+        return self._holding.in_hand
 
     @property
     def is_finished(self) -> bool:
-        """Nothing is left to do, here or in the frontier, as far as the last round has seen."""
-        if not self._is_settled:
+        """Nothing is left to do, as far as the last round has seen; if not, look again soon."""
+        if not self.is_settled:
             self._work.set()
-        return self._is_settled
+        return self.is_settled
 
     def _disturb(self) -> None:
-        self._is_settled = False
+        self.is_settled = False
+        self._is_changed = True
         self._work.set()
 
     # In the background
@@ -135,6 +200,7 @@ class Buffer:
 
     def _give_up(self, error: WeftError) -> None:
         self.error = error
+        self._renewed.set()
         self.after_round()
 
     def stop(self) -> None:
@@ -146,69 +212,177 @@ class Buffer:
     async def flush(self) -> None:
         """Store all that was put in and give back what was not taken: the last thing to do."""
         await self._round()
-        waiting = self._ready.take_all()
-        await self._frontier.release([claim.token for claim in waiting])
+        now_s = self._now_s()
+        self._returns += [Return(claim.token, now_s) for claim in self._holding.ready.take_all()]
+        await self._give_back()
         self.stats = await self._frontier.stats()
 
     async def _wait_for_work(self) -> None:
-        timeout = IDLE_ROUND_S
-        if self._claim_at_ms is not None and self._wanted() > 0:
-            timeout = min(timeout, max(0, self._claim_at_ms - self._clock.now_ms()) / 1000)
-        try:
-            async with asyncio.timeout(timeout):
+        times_s = [self._holding.renew_at_s, *(there.at_s for there in self._returns)]
+        if self._wanted() > 0:
+            times_s.append(self._claim_at_s)
+        timeout_s = min(IDLE_ROUND_S, max(0.0, min(times_s) - self._now_s()))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
                 await self._work.wait()
-        except TimeoutError:
-            pass
 
     async def _round(self) -> None:
         self._work.clear()
+        await self._renew()
         self.before_round()
-        outcomes, self._outcomes = self._outcomes, []
+        ended, self._ended = self._ended, []
         items, self._items = self._items, []
         links, self._links = self._links, []
-        if items:
-            await self._store(items)
-        if links:
-            statuses = await self._frontier.add(links)
-            self.known += statuses.count(AddStatus.KNOWN)
-        if outcomes:
-            await self._frontier.finish(outcomes)
-        await self._keep_claims()
+        await self._store(items)
+        await self._add(links)
+        self._notice_restart(ended)
+        await self._end(ended)
+        await self._give_back()
+        self._notice_restart()
+        await self._reclaim()
         await self._claim()
+        self._notice_restart()
         await self._settle()
         self.after_round()
 
     async def _store(self, items: list[KeyedItem]) -> None:
+        if not items:
+            return
         for sink in self._sinks:
             await sink.store(items)
         self.items += len(items)
 
-    async def _keep_claims(self) -> None:
-        """Renew what is ours and take up what others have left, three times a deadline."""
-        now_ms = self._clock.now_ms()
-        if now_ms < self._renew_at_ms:
+    async def _add(self, links: list[PackedRequest]) -> None:
+        if not links:
             return
-        self._renew_at_ms = now_ms + self._config.claim_ms // 3
-        await self._frontier.renew([*self._in_hand, *self._ready.tokens()])
+        statuses = await self._frontier.add(links)
+        self.known += statuses.count(AddStatus.KNOWN)
+        self._claim_soon()
+
+    # Claims that end
+
+    async def _end(self, ended: Sequence[Ended]) -> None:
+        late = 0
+        outcomes = []
+        for claim, outcome in ended:
+            if self._holding.is_lost(claim.token):
+                late += 1
+            elif self._holding.is_spoilt(claim.token):
+                # Nobody will be told when it was sent: its host has its delay first.
+                delay_s = max(claim.delay_ms, outcome.crawl_delay_ms) / 1000
+                self._returns.append(Return(claim.token, self._now_s() + delay_s))
+            else:
+                sent_ago_ms = self._sent_ago_ms(claim.request.host)
+                outcomes.append(msgspec.structs.replace(outcome, sent_ago_ms=sent_ago_ms))
+            self._holding.forget(claim.token)
+        if outcomes:
+            late += (await self._frontier.finish(outcomes)).count(False)
+            self._claim_soon()
+        self._note_late(late)
+
+    def _note_late(self, late: int) -> None:
+        self.late += late
+        if late:
+            logger.warning("%d outcomes came too late: their claims had been given to others", late)
+
+    async def _give_back(self) -> None:
+        now_s = self._now_s()
+        tokens = [there.token for there in self._returns if there.at_s <= now_s]
+        if tokens:
+            self._returns = [there for there in self._returns if there.at_s > now_s]
+            await self._frontier.release(tokens)
+            self._claim_soon()
+
+    def _notice_restart(self, ended: Sequence[Ended] = ()) -> None:
+        """A store that went back to an earlier state may not know links any more that we did not
+        pass on again because we had passed them on before. So the pages that had them, which are
+        those not finished yet, are worked on again."""
+        if self._frontier.restarts == self._restarts:
+            return
+        self._restarts = self._frontier.restarts
+        spoilt = self._holding.spoil(claim.token for claim, _ in (*ended, *self._ended))
+        logger.warning(
+            "the store was restarted and may have forgotten the last moments; "
+            "%d requests that were under way are worked on again",
+            spoilt,
+        )
+        self._holding.doubt()
+        self.after_restart()
+        self._disturb()
+
+    # Claims that are kept and got
+
+    async def _renew(self) -> None:
+        """Three times a deadline, and before anything is sent if we may have missed one."""
+        now_s = self._now_s()
+        if now_s < self._holding.renew_at_s and self._holding.is_sure:
+            return
+        tokens = [*self._holding.tokens(), *(there.token for there in self._returns)]
+        answers = await self._frontier.renew(tokens) if tokens else []
+        if lost := self._holding.note_renewed(now_s, tokens, answers):
+            logger.warning("%d claims were not renewed in time and are given to others", lost)
+        self._renewed.set()
+
+    async def _reclaim(self) -> None:
+        """Take up what others have left: now and then, and often if there is nothing else to do."""
+        period_s = self._claim_s / RENEWALS
+        if self._is_idle():
+            period_s = min(period_s, IDLE_ROUND_S)
+        now_s = self._now_s()
+        # Not what is left of our own, if we were stopped: it is renewed first.
+        if now_s < self._reclaimed_at_s + period_s or not self._holding.is_sure:
+            return
+        self._reclaimed_at_s = now_s
         if reclaimed := await self._frontier.reclaim():
             logger.warning("%d requests were left by a worker and are queued again", reclaimed)
+            self._claim_soon()
 
     async def _claim(self) -> None:
         wanted = self._wanted()
-        if wanted <= 0:
+        if wanted <= 0 or self._now_s() < self._claim_at_s:
             return
         claimed = await self._frontier.claim(self._owner, wanted)
-        self._claim_at_ms = claimed.next_at_ms
         for claim in claimed.claims:
-            self._ready.put(claim)
+            self._holding.ready.put(claim)
+        if claimed.claims:
+            self.is_settled = False
+            self._is_changed = True
+        self._claim_at_s = self._now_s()
+        if len(claimed.claims) < wanted:
+            # There is nothing more for us now; but others may leave something at any time.
+            next_in_ms = math.inf if claimed.next_in_ms is None else claimed.next_in_ms
+            self._claim_at_s += min(next_in_ms / 1000, IDLE_ROUND_S)
+
+    def _claim_soon(self) -> None:
+        """Something has changed in the frontier."""
+        self._claim_at_s = -math.inf
 
     def _wanted(self) -> int:
         if self._is_resting:
             return 0
-        return self._capacity + self._capacity // 2 - len(self._in_hand) - len(self._ready)
+        return self._capacity + self._capacity // 2 - len(self._holding)
+
+    # Finished
 
     async def _settle(self) -> None:
         """See whether everything is done; what is put in during this round unsettles it."""
-        self.stats = await self._frontier.stats()
-        is_idle = not (self._links or self._items or self._outcomes)
-        self._is_settled = is_idle and self.stats.pending == 0
+        now_s = self._now_s()
+        is_news = self._is_changed and self._is_idle()
+        if not is_news and now_s < self._looked_at_s + IDLE_ROUND_S:
+            return
+        self._looked_at_s = now_s
+        if is_news:
+            self._is_changed = False
+        self.stats = first = await self._frontier.stats()
+        is_done = self._is_idle() and first.pending == 0
+        if is_done:
+            # A worker adds its links before it finishes their page; seen in one look, the counters
+            # of different hosts may be from before the one and after the other.
+            self.stats = await self._frontier.stats()
+            is_done = self.stats.pending == 0 and self.stats.added == first.added
+        self.is_settled = is_done and self._is_idle()
+
+    def _is_idle(self) -> bool:
+        """Nothing to do here."""
+        has_input = self._links or self._items or self._ended or self._returns
+        return not has_input and not len(self._holding)

@@ -4,12 +4,14 @@ A project that sets REQUEST_FINGERPRINTER_CLASS decides for itself which request
 its answer is only shortened. Otherwise method, canonical URL, body and chosen headers count.
 """
 
+import json
 from collections.abc import Sequence
-from hashlib import blake2b
+from hashlib import blake2b, sha1
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES
+from w3lib.url import canonicalize_url
 
 from weft.engine.places import Place
 from weft.urls import fingerprint
@@ -35,17 +37,38 @@ def unfiltered_fingerprint(number: int, place: Place) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
+def short_fingerprint(digest: bytes) -> int:
+    """The answer of a project's own fingerprinter, as a frontier keeps it."""
+    return int.from_bytes(blake2b(digest, digest_size=8).digest(), "big") >> 1
+
+
+class ScrapyRedisFingerprinter:
+    """For REQUEST_FINGERPRINTER_CLASS of a project that brings a dupefilter of scrapy-redis along.
+
+    The dupefilter of scrapy-redis 0.9 has fingerprints of its own: they are not Scrapy's.
+    """
+
+    def fingerprint(self, request: Request) -> bytes:
+        fields = {
+            "method": request.method,
+            "url": canonicalize_url(request.url),
+            "body": request.body.hex(),
+        }
+        text = json.dumps(fields, sort_keys=True)
+        return sha1(text.encode(), usedforsecurity=False).digest()
+
+
 class Fingerprinter:
     def __init__(self, crawler: Crawler, headers: Sequence[str]) -> None:
         self._headers = sorted(header.lower() for header in headers)
         priority = crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS") or 0
-        self._is_default = priority <= SETTINGS_PRIORITIES["default"]
+        #: Nothing else than our own rules decides.
+        self.is_default = priority <= SETTINGS_PRIORITIES["default"]
         self._crawler = crawler
 
     def __call__(self, request: Request) -> int:
-        if not self._is_default:
-            digest = self._crawler.request_fingerprinter.fingerprint(request)
-            return int.from_bytes(blake2b(digest, digest_size=8).digest(), "big") >> 1
+        if not self.is_default:
+            return short_fingerprint(self._crawler.request_fingerprinter.fingerprint(request))
         return fingerprint(request.url, request.method, request.body, self._extra(request))
 
     def _extra(self, request: Request) -> bytes:

@@ -34,6 +34,12 @@ class HeldRequests:
             return list(requests)
         return [request for request in requests if request not in slot.inprogress]
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether Scrapy only waits for what is in progress."""
+        slot = self._crawler.engine._slot
+        return slot is None or slot.closing is not None
+
     def wake_engine(self) -> None:
         """Make the engine ask the scheduler again."""
         slot = self._crawler.engine._slot

@@ -7,14 +7,15 @@ them makes its URL known, and none comes twice when a page has to be worked on a
 """
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
+from typing import Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import Request
 from scrapy.http import Response
 
-from weft.engine.fates import Fates
 from weft.engine.fingerprint import Fingerprinter, start_fingerprint, unfiltered_fingerprint
+from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Place
 from weft.errors import PackError
@@ -25,8 +26,16 @@ from weft.urls import fingerprint, host_key
 MAX_PRIORITY = 2**62
 
 
+class Origins(Protocol):
+    """What is known about requests in Scrapy's hands, as far as it is needed here: see `Fates`."""
+
+    @property
+    def replaced(self) -> MutableMapping[Request, Request]: ...
+    def get(self, request: Request) -> Fate | None: ...
+
+
 class Intake:
-    def __init__(self, fingerprinter: Fingerprinter, packer: Packer, fates: Fates) -> None:
+    def __init__(self, fingerprinter: Fingerprinter, packer: Packer, fates: Origins) -> None:
         self._fingerprint = fingerprinter
         self._packer = packer
         self._fates = fates

@@ -35,6 +35,10 @@ class Fate:
     is_downloaded: bool = False
     #: Items that came from its errback.
     errback_items: int = 0
+    #: It has passed the last gate.
+    is_sent: bool = False
+    #: Let go of, for its claim may not be ours any more.
+    is_abandoned: bool = False
 
     def outcome(self) -> Outcome:
         ending, note = self._ending()

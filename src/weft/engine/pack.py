@@ -17,7 +17,7 @@ from uuid import UUID
 import msgspec
 from itemadapter import ItemAdapter
 from scrapy import Request, Spider
-from scrapy.http import FormRequest, Headers, JsonRequest, XmlRpcRequest
+from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
 from scrapy.http.request import NO_CALLBACK
 
 from weft.errors import PackError
@@ -65,10 +65,10 @@ class Packer:
             "body": request.body,
             "callback": self._name_of(request, "callback"),
             "errback": self._name_of(request, "errback"),
-            "cookies": _freeze(request, "cookies", request.cookies),
-            "meta": _freeze(request, "meta", meta),
-            "cb_kwargs": _freeze(request, "cb_kwargs", request.cb_kwargs),
-            "flags": _freeze(request, "flags", request.flags),
+            "cookies": request.cookies and _freeze(request, "cookies", request.cookies),
+            "meta": meta and _freeze(request, "meta", meta),
+            "cb_kwargs": request.cb_kwargs and _freeze(request, "cb_kwargs", request.cb_kwargs),
+            "flags": request.flags and _freeze(request, "flags", request.flags),
             "dont_filter": request.dont_filter,
             "encoding": request.encoding if request.encoding != "utf-8" else "",
         }
@@ -118,14 +118,12 @@ class Packer:
             raise PackError(url, "payload", f"does not fit this spider: {problem}") from problem
 
     def _unpack(self, url: str, priority: int, payload: bytes) -> Request:
-        fields = msgspec.msgpack.decode(payload, ext_hook=_thaw) if payload else {}
+        fields = _decode(payload) if payload else {}
         cls = _find_class(fields.pop("class"), Request) if "class" in fields else Request
         fields |= fields.pop("extra", {})
         for field in ("callback", "errback"):
             if field in fields:
                 fields[field] = self._method(url, field, fields[field])
-        if "headers" in fields:
-            fields["headers"] = Headers(fields["headers"])
         request: Request = cls(url, priority=priority, **fields)
         return request
 
@@ -177,12 +175,22 @@ def _freeze_plain(value: str | bytes | float) -> Any:
     return float.__float__(value)
 
 
+def _is_plain(value: Any) -> bool:
+    """Whether msgpack keeps it as it is, as most values: to say where one stands takes time."""
+    kind = type(value)
+    return kind in _PLAIN or (kind is int and value in _INT_RANGE)
+
+
+_PLAIN = frozenset({str, bytes, float, bool, type(None)})
 _COLLECTIONS: dict[type, int] = {tuple: _TUPLE, set: _SET, frozenset: _FROZENSET}
 
 
 def _freeze_dict(request: Request, path: str, value: dict[Any, Any]) -> Any:
     if all(type(key) is str or (type(key) is int and key in _INT_RANGE) for key in value):
-        return {key: _freeze(request, f"{path}[{key!r}]", v) for key, v in value.items()}
+        return {
+            key: v if _is_plain(v) else _freeze(request, f"{path}[{key!r}]", v)
+            for key, v in value.items()
+        }
     pairs = [
         [_freeze(request, f"a key of {path}", k), _freeze(request, f"{path}[{k!r}]", v)]
         for k, v in value.items()
@@ -234,6 +242,8 @@ def _thaw(code: int, raw: memoryview) -> Any:
         return _find_class(name, object)(**fields)
     return _THAWED[code](value)
 
+
+_decode = msgspec.msgpack.Decoder(ext_hook=_thaw).decode
 
 _THAWED: dict[int, Callable[[Any], Any]] = {
     _TUPLE: tuple,

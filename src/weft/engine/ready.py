@@ -5,7 +5,7 @@ the next is at hand the moment one ends.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from weft.records import Claim
 
@@ -21,6 +21,11 @@ class Ready:
 
     def __len__(self) -> int:
         return self._size
+
+    @property
+    def can_send(self) -> bool:
+        """Whether there is something to take."""
+        return bool(self._line)
 
     def put(self, claim: Claim) -> None:
         host = claim.request.host
@@ -54,6 +59,16 @@ class Ready:
 
     def tokens(self) -> list[int]:
         return [claim.token for waiting in self._waiting.values() for claim in waiting]
+
+    def discard(self, tokens: Container[int]) -> None:
+        """Forget those of these claims that wait here."""
+        for host, waiting in [*self._waiting.items()]:
+            kept = deque(claim for claim in waiting if claim.token not in tokens)
+            self._size -= len(waiting) - len(kept)
+            self._waiting[host] = kept
+            if not kept:
+                del self._waiting[host]
+        self._line = deque(host for host in self._line if host in self._waiting)
 
     def take_all(self) -> list[Claim]:
         """Everything that waits, to be given back."""

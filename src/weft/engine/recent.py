@@ -4,6 +4,9 @@
 class RecentSet:
     def __init__(self, capacity: int) -> None:
         self._half = capacity // 2
+        self.clear()
+
+    def clear(self) -> None:
         self._young: set[int] = set()
         self._old: set[int] = set()
 

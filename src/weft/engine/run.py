@@ -62,7 +62,7 @@ def run_crawl(
     settings = target.settings
     settings.setdict(DEFAULTS, "command")
     settings.setdict(dict(overrides), "cmdline")
-    _switch_on(settings)
+    switch_on(settings)
     process = AsyncCrawlerProcess(settings)
     # Scrapy logs everything and leaves it to its handler to drop it; that costs time.
     logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
@@ -76,7 +76,8 @@ def run_crawl(
     return watcher.report()
 
 
-def _switch_on(settings: Settings) -> None:
+def switch_on(settings: Settings) -> None:
+    """Make Weft an add-on of the project if it is none."""
     addons = settings.getdict("ADDONS")
     if not any(str(name).startswith("weft.") for name in addons):
         settings.set("ADDONS", addons | {ADDON: 500}, "cmdline")

@@ -7,8 +7,9 @@ what it gives comes out of it. It owns the job's frontier and sinks from `open` 
 import asyncio
 import logging
 import os
+import secrets
 import socket
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from typing import Self, cast
@@ -28,15 +29,15 @@ from weft.engine.fingerprint import Fingerprinter
 from weft.engine.gate import Gate
 from weft.engine.held import HeldRequests
 from weft.engine.intake import Intake
-from weft.engine.jobfile import JobFile
 from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Places
 from weft.engine.recent import RecentSet
 from weft.engine.settings import read_settings
+from weft.engine.stops import CUT_S, Stops
 from weft.engine.timers import TimerSweep
-from weft.errors import EngineError, PackError, WeftError
-from weft.frontier import Frontier, RocksFrontier
+from weft.errors import EngineError, PackError, StoreError, WeftError
+from weft.frontier import open_frontier
 from weft.records import Claim, Ending, PackedRequest
 from weft.sinks import KeyedItem, Sink, make_sink
 from weft.urls import fingerprint, host_key
@@ -45,6 +46,12 @@ logger = logging.getLogger(__name__)
 
 #: Fingerprints of links that this process has passed on lately.
 RECENT = 50_000
+#: Start requests that are kept to be added again if the store forgets them: no page has them.
+MAX_STARTS = 10_000
+#: How long to wait for a shared store when the crawl is being closed.
+CLOSE_S = 20.0
+#: Time between two looks whether to go on waiting for a store that does not answer.
+LOOK_S = 1.0
 
 
 class Scheduler(BaseScheduler):
@@ -55,10 +62,15 @@ class Scheduler(BaseScheduler):
         self._held = HeldRequests(crawler)
         self._timers = TimerSweep()
         self._stack = AsyncExitStack()
+        self._sinks = AsyncExitStack()
         self._recent = RecentSet(RECENT)
+        # Scrapy's statistics, brought there once a round: each call of theirs takes its time.
+        self._counts: Counter[str] = Counter()
+        self._starts: deque[PackedRequest] = deque(maxlen=MAX_STARTS)
         self._closing: asyncio.Future[None] | None = None
         self._buffer: Buffer | None = None
         self.gate = Gate()
+        self.stops = Stops(lambda: not self.buffer.is_sure)
         self.places = Places()
         #: Pages that were fetched and handled in this run.
         self.pages = 0
@@ -82,7 +94,6 @@ class Scheduler(BaseScheduler):
         self._crawler.signals.connect(self._close_at_once, signals.spider_opened)
         try:
             self.config = read_settings(self._crawler.settings, spider.name)
-            self._job = JobFile(self.config.job_dir)
             self._packer = Packer(spider)
             fingerprinter = Fingerprinter(self._crawler, self.config.fingerprint_headers)
             buffer = await self._open_stores()
@@ -91,42 +102,49 @@ class Scheduler(BaseScheduler):
             self._buffer = buffer
             self._rounds = asyncio.ensure_future(buffer.run())
             self._timers.start()
+            self.stops.start()
         except WeftError as error:
             await self._stack.aclose()
             self._give_up(error)
 
     async def _open_stores(self) -> Buffer:
         config = self.config
-        sinks = [make_sink(output, config.job_dir) for output in config.outputs]
-        frontier: Frontier = RocksFrontier(config.job_dir / "frontier", config.frontier)
+        is_shared = config.store.is_shared
+        sinks = [
+            make_sink(output, config.job_dir, is_shared=is_shared) for output in config.outputs
+        ]
+        owner = _owner()
+        frontier = open_frontier(config.store, config.job, config.frontier, member=owner)
         self._frontier = await self._stack.enter_async_context(frontier)
+        self._stack.push_async_callback(self._sinks.aclose)
         for sink in sinks:
             await sink.open()
-            self._stack.push_async_callback(sink.close)
-        await self._start_over(sinks)
+            self._sinks.push_async_callback(sink.close)
+        await self._begin(sinks)
         buffer = Buffer(
             self._frontier,
             sinks,
-            owner=f"{socket.gethostname()}:{os.getpid()}",
+            owner=owner,
             capacity=config.concurrency,
             config=config.frontier,
             concurrency_of=lambda host: config.limits_of(host).concurrency,
-            clock=self._clock,
+            sent_ago_ms=self.gate.sent_ago_ms,
         )
         buffer.before_round = self._collect
         buffer.after_round = self._after_round
+        buffer.after_restart = self._after_restart
         return buffer
 
-    async def _start_over(self, sinks: Sequence[Sink]) -> None:
+    async def _begin(self, sinks: Sequence[Sink]) -> None:
         """Forget an earlier crawl where that is wanted; a job that is not finished goes on."""
-        added = (await self._frontier.stats()).added
-        if self.config.is_fresh:
-            await self._frontier.clear()
+
+        async def forget_items() -> None:
             for sink in sinks:
                 await sink.clear()
-        elif self.config.is_rerun and self._job.is_finished(added):
-            await self._frontier.clear()
-        self._job.begin()
+
+        is_fresh, is_rerun = self.config.is_fresh, self.config.is_rerun
+        also_forget = forget_items if is_fresh else None
+        await self._frontier.begin(is_fresh=is_fresh, is_rerun=is_rerun, also_forget=also_forget)
 
     def _give_up(self, error: WeftError) -> None:
         self.error = error
@@ -144,20 +162,48 @@ class Scheduler(BaseScheduler):
         if self._buffer is None:
             return
         self._timers.stop()
+        self.stops.close()
         self._buffer.stop()
-        await self._rounds
         try:
-            if self.error is None:
-                await self._buffer.flush()
-                if reason == "finished" and self._buffer.stats.queued == 0:
-                    self._job.finish(self._buffer.stats.added)
+            async with self._time_to_close():
+                await self._rounds
+                if self.error is None:
+                    await self._buffer.flush()
+            await self._sinks.aclose()
+            if reason == "finished" and self._is_everything_done():
+                # Last of all, for a finished crawl is not opened again.
+                async with self._time_to_close():
+                    await self._frontier.mark_finished()
+        except TimeoutError:
+            self._give_up(self._no_answer())
         except WeftError as error:
             self._give_up(error)
         finally:
             self._record_stats()
             await self._stack.aclose()
 
+    def _time_to_close(self) -> asyncio.Timeout:
+        return asyncio.timeout(CLOSE_S if self.config.store.is_shared else None)
+
+    def _is_everything_done(self) -> bool:
+        stats = self.buffer.stats
+        return self.error is None and stats.pending == 0 and stats.held == 0
+
+    def _no_answer(self) -> StoreError:
+        claim_s = self.config.frontier.claim_ms / 1000
+        return StoreError(
+            f"{self.config.store.place} did not answer for {CLOSE_S:g} s while the crawl was being "
+            f"closed; nothing is lost: what this worker had in its hands comes back after "
+            f"{claim_s:g} s, and the same command goes on"
+        )
+
+    def _bring_counts(self) -> None:
+        for name, number in self._counts.items():
+            self._stats.inc_value(name, number)
+        self._counts.clear()
+
     def _record_stats(self) -> None:
+        self._bring_counts()
         stats = self.buffer.stats
         for name in stats.__struct_fields__:
             self._stats.set_value(f"frontier/{name}", getattr(stats, name))
@@ -165,6 +211,8 @@ class Scheduler(BaseScheduler):
             self._stats.inc_value("dupefilter/filtered", self.buffer.known)
         if self.buffer.items:
             self._stats.set_value("sinks/items", self.buffer.items)
+        if self.buffer.late:
+            self._stats.set_value("frontier/late", self.buffer.late)
 
     @property
     def is_open(self) -> bool:
@@ -181,16 +229,26 @@ class Scheduler(BaseScheduler):
         return not (self.error or self.buffer.is_finished)
 
     def enqueue_request(self, request: Request) -> bool:
+        if self._is_made_of_abandoned(request):
+            return False
         try:
             packed = self.intake.pack(request)
         except PackError as error:
             return self._refuse(request, error)
         if not packed.is_forced and not self._recent.add(packed.fingerprint):
-            self._stats.inc_value("dupefilter/filtered")
+            self._counts["dupefilter/filtered"] += 1
             return False
+        if not packed.found_on:
+            self._starts.append(packed)
         self.buffer.put_link(packed)
-        self._stats.inc_value("scheduler/enqueued")
+        self._counts["scheduler/enqueued"] += 1
         return True
+
+    def _is_made_of_abandoned(self, request: Request) -> bool:
+        """Whether it replaces one that another worker has now: that one finds it again."""
+        old = self.fates.replaced.get(request)
+        fate = self.fates.get(old) if old is not None else None
+        return fate is not None and (fate.is_abandoned or not self.buffer.is_ours(fate.claim))
 
     def next_request(self) -> Request | None:
         if self._has_enough_pages():
@@ -205,12 +263,28 @@ class Scheduler(BaseScheduler):
             self._fail(claim, error)
             return None
         self.fates.begin(request, claim)
-        self._stats.inc_value("scheduler/dequeued")
+        self._counts["scheduler/dequeued"] += 1
         return request
 
     def _has_enough_pages(self) -> bool:
         limit = self.config.max_pages
         return bool(limit) and self.pages + self.buffer.in_hand >= limit
+
+    def may_send(self, claim: Claim | None) -> bool:
+        """Whether a request, which may be no claim at all, may go out at this moment."""
+        return self.buffer.may_send(claim) and not self.stops.is_cutting
+
+    async def may_send_soon(self, claim: Claim | None) -> bool:
+        """Waits while nobody can tell.
+
+        Claims that were not renewed in time may be another's by now, and with them the right to
+        send anything to their hosts.
+        """
+        while self.stops.is_cutting or not self.buffer.is_sure:
+            if self.error is not None or self._held.is_closing:
+                return False
+            await (asyncio.sleep(CUT_S) if self.stops.is_cutting else self.buffer.renewal(LOOK_S))
+        return self.may_send(claim)
 
     # What goes wrong
 
@@ -239,6 +313,10 @@ class Scheduler(BaseScheduler):
             self._end(fate)
 
     def _end(self, fate: Fate) -> None:
+        if fate.is_abandoned:
+            delay_ms = max(fate.claim.delay_ms, fate.crawl_delay_ms) if fate.is_sent else 0
+            self.buffer.put_back(fate.claim, delay_ms / 1000)
+            return
         outcome = fate.outcome()
         self.pages += fate.is_page
         self.refused += outcome.ending is Ending.DROPPED
@@ -247,13 +325,20 @@ class Scheduler(BaseScheduler):
         self.buffer.put_outcome(outcome)
 
     def _after_round(self) -> None:
+        self._bring_counts()
         if self.buffer.error is not None:
             self._give_up(self.buffer.error)
             self._close_spider("store_error")
         elif self.config.max_pages and self.pages >= self.config.max_pages:
             self._close_spider("max_pages")
-        else:
+        elif self.buffer.can_take or self.buffer.is_settled:
             self._held.wake_engine()
+
+    def _after_restart(self) -> None:
+        """What was passed on lately may have been forgotten: pass it on again."""
+        self._recent.clear()
+        for packed in self._starts:
+            self.buffer.put_link(packed)
 
     def _close_spider(self, reason: str) -> None:
         if self._closing is None and self._crawler.spider is not None:
@@ -271,6 +356,11 @@ class Scheduler(BaseScheduler):
 
     def put_item(self, item: KeyedItem) -> None:
         self.buffer.put_item(item)
+
+
+def _owner() -> str:
+    """A name for this process that no other has, now or later, here or on another machine."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(2)}"
 
 
 def scheduler_of(crawler: Crawler) -> Scheduler:

@@ -1,17 +1,27 @@
 """Scrapy's settings, read once into the values that the parts of a crawl are given."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from scrapy.settings import BaseSettings
 
-from weft.config import FrontierConfig, HostLimits
+from weft.config import (
+    DEFAULT_BLOOM_ERROR,
+    DEFAULT_BUCKET_LIMIT,
+    DEFAULT_BUCKETS,
+    DEFAULT_CLAIM_MS,
+    DEFAULT_EXPECTED_URLS,
+    DEFAULT_WORKERS_PER_HOST,
+    FrontierConfig,
+    HostLimits,
+    SharedConfig,
+)
+from weft.engine.reader import Reader
 from weft.errors import ConfigError
-from weft.records import Order
-
-Value = TypeVar("Value")
+from weft.frontier import Store, parse_store
+from weft.records import Order, Picker, SeenKind
 
 #: Where a job keeps its frontier and items, below the working directory.
 DEFAULT_JOBS_DIR = Path(".weft")
@@ -20,11 +30,14 @@ DEFAULT_ITEMS = "items.db"
 #: Requests under way in one worker, over all hosts. With many hosts Scrapy's own default of 16 is
 #: the limit long before the hosts are.
 DEFAULT_CONCURRENT_REQUESTS = 128
+#: More partitions than this cost more than they bring.
+MAX_BUCKETS = 65_536
 
 #: Every setting of Weft with its default; what each does stands in `docs/settings.md`.
 SETTINGS: Mapping[str, Any] = {
     "WEFT_ENABLED": True,
     "WEFT_STORE": "",
+    "WEFT_JOB": "",
     "WEFT_ORDER": "priority",
     "WEFT_OUTPUT": None,
     "WEFT_ITEM_KEY": [],
@@ -32,17 +45,30 @@ SETTINGS: Mapping[str, Any] = {
     "WEFT_MAX_PAGES": 0,
     "WEFT_FRESH": False,
     "WEFT_RERUN": True,
+    "WEFT_WORKERS_PER_HOST": DEFAULT_WORKERS_PER_HOST,
+    "WEFT_CLAIM_TIMEOUT": DEFAULT_CLAIM_MS // 1000,
+    "WEFT_BUCKETS": DEFAULT_BUCKETS,
+    "WEFT_BUCKET_LIMIT": DEFAULT_BUCKET_LIMIT,
+    "WEFT_PICKER": "default",
+    "WEFT_SEEN": "exact",
+    "WEFT_EXPECTED_URLS": DEFAULT_EXPECTED_URLS,
+    "WEFT_BLOOM_ERROR": DEFAULT_BLOOM_ERROR,
 }
 
 
 class JobConfig(msgspec.Struct, frozen=True):
     """How one job runs."""
 
+    #: Where its frontier lives.
+    store: Store
+    #: Its name in a shared store.
+    job: str
+    #: What it keeps on this machine: its items by default, and the frontier if that is embedded.
     job_dir: Path
     frontier: FrontierConfig
     #: Requests under way at a time, over all hosts.
     concurrency: int
-    #: What hosts allow; the frontier hands out more claims than that, see `_claimable`.
+    #: What hosts allow; the frontier may hand out more claims than that, see `_claimable`.
     limits: HostLimits
     limits_by_host: Mapping[str, HostLimits]
     outputs: tuple[str, ...]
@@ -58,42 +84,33 @@ class JobConfig(msgspec.Struct, frozen=True):
 
 def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
     """All problems are told at once."""
-    problems: list[str] = []
-    order = _read_order(settings, problems)
-    limits = HostLimits(
-        delay_ms=round(_number(settings, "DOWNLOAD_DELAY", problems) * 1000),
-        concurrency=_concurrency(settings, problems),
-    )
-    by_host = _limits_by_host(settings, limits, problems)
-    job_dir = _job_dir(settings, spider_name, problems)
-    outputs = _outputs(settings, job_dir, problems)
-    item_key = _names(settings, "WEFT_ITEM_KEY", problems)
-    headers = _names(settings, "WEFT_FINGERPRINT_HEADERS", problems)
-    max_pages = int(_number(settings, "WEFT_MAX_PAGES", problems))
-    concurrency = int(_number(settings, "CONCURRENT_REQUESTS", problems))
-    is_fresh = _read(settings.getbool, "WEFT_FRESH", False, problems)
-    is_rerun = _read(settings.getbool, "WEFT_RERUN", True, problems)
-    problems += _unknown_settings(settings)
-    if problems:
-        raise ConfigError("\n".join(problems))
-    return JobConfig(
+    read = Reader(settings)
+    limits = HostLimits(round(read.number("DOWNLOAD_DELAY") * 1000), _concurrency(read))
+    by_host = _limits_by_host(read, limits)
+    name = read.text("WEFT_JOB") or spider_name
+    own_dir = Path(read.text("JOBDIR") or default_job_dir(name))
+    store = _store(read, own_dir)
+    job_dir = store.directory or own_dir
+    config = JobConfig(
+        store=store,
+        job=job_name(name),
         job_dir=job_dir,
-        frontier=FrontierConfig(
-            order=order,
-            limits=_claimable(limits),
-            limits_by_host={host: _claimable(own) for host, own in by_host.items()},
-        ),
+        frontier=_frontier(read, limits, by_host),
         # Scrapy's 0 means no limit.
-        concurrency=concurrency or DEFAULT_CONCURRENT_REQUESTS,
+        concurrency=int(read.number("CONCURRENT_REQUESTS")) or DEFAULT_CONCURRENT_REQUESTS,
         limits=limits,
         limits_by_host=by_host,
-        outputs=outputs,
-        item_key=item_key,
-        fingerprint_headers=headers,
-        max_pages=max_pages,
-        is_fresh=is_fresh,
-        is_rerun=is_rerun,
+        outputs=_outputs(settings, read, job_dir),
+        item_key=read.names("WEFT_ITEM_KEY"),
+        fingerprint_headers=read.names("WEFT_FINGERPRINT_HEADERS"),
+        max_pages=int(read.number("WEFT_MAX_PAGES")),
+        is_fresh=read.flag("WEFT_FRESH"),
+        is_rerun=read.flag("WEFT_RERUN"),
     )
+    problems = [*read.problems, *_unfit_for_store(config), *_unknown_settings(settings)]
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return config
 
 
 def default_job_dir(name: str) -> Path:
@@ -101,73 +118,67 @@ def default_job_dir(name: str) -> Path:
     return DEFAULT_JOBS_DIR / (name.replace("/", "_").strip(".") or "job")
 
 
-def store_path(store: str) -> Path:
-    """The directory that a store address names."""
-    scheme, _, path = store.partition("://")
-    if scheme.lower() != "rocks" or not path.strip("/"):
-        raise ConfigError(
-            f"{store!r} is no store; write rocks:///DIR for a directory with an absolute path, "
-            "or rocks://DIR for one below the working directory"
-        )
-    return Path(path)
+def job_name(name: str) -> str:
+    """The name of a job in a shared store: that of its directory. Braces mean something there."""
+    return default_job_dir(name).name.translate(str.maketrans("{}", "()"))
 
 
-def _claimable(limits: HostLimits) -> HostLimits:
+def _store(read: Reader, own_dir: Path) -> Store:
+    embedded = Store(f"rocks://{own_dir}", own_dir)
+    try:
+        return parse_store(text) if (text := read.text("WEFT_STORE")) else embedded
+    except ConfigError as error:
+        read.problems.append(f"WEFT_STORE: {error}")
+        return embedded
+
+
+def _frontier(
+    read: Reader, limits: HostLimits, by_host: Mapping[str, HostLimits]
+) -> FrontierConfig:
+    workers = read.whole("WEFT_WORKERS_PER_HOST")
+    return FrontierConfig(
+        order=read.choice("WEFT_ORDER", Order),
+        limits=_claimable(limits, workers),
+        limits_by_host={host: _claimable(own, workers) for host, own in by_host.items()},
+        claim_ms=round(read.number("WEFT_CLAIM_TIMEOUT", least=1) * 1000),
+        workers_per_host=workers,
+        shared=SharedConfig(
+            buckets=read.whole("WEFT_BUCKETS", most=MAX_BUCKETS),
+            bucket_limit=read.whole("WEFT_BUCKET_LIMIT"),
+            picker=read.choice("WEFT_PICKER", Picker),
+            seen=read.choice("WEFT_SEEN", SeenKind),
+            expected_urls=read.whole("WEFT_EXPECTED_URLS"),
+            bloom_error=read.share("WEFT_BLOOM_ERROR"),
+        ),
+    )
+
+
+def _claimable(limits: HostLimits, workers_per_host: int) -> HostLimits:
     """A host without delay may have twice its concurrency in claims: half of them wait here, so
-    that the next is at hand when one ends. Never more than its concurrency are sent at a time."""
-    if limits.delay_ms:
+    that the next is at hand when one ends. Never more than its concurrency are sent at a time.
+
+    Not so where several workers share a host: none knows what the others send, and a claim must
+    be the right to send."""
+    if limits.delay_ms or workers_per_host > 1:
         return limits
     return HostLimits(delay_ms=0, concurrency=2 * limits.concurrency)
 
 
-def _read_order(settings: BaseSettings, problems: list[str]) -> Order:
-    value = settings.get("WEFT_ORDER")
-    try:
-        return Order(value)
-    except ValueError:
-        problems.append(f"WEFT_ORDER is {value!r}; choose one of {', '.join(Order)}")
-        return Order.BFS
-
-
-def _read(
-    getter: Callable[[str], Value], name: str, otherwise: Value, problems: list[str]
-) -> Value:
-    """A setting by one of Scrapy's getters, which raise for what they cannot read."""
-    try:
-        return getter(name)
-    except (TypeError, ValueError) as problem:
-        problems.append(f"{name} cannot be read: {problem}")
-        return otherwise
-
-
-def _number(settings: BaseSettings, name: str, problems: list[str]) -> float:
-    try:
-        value = settings.getfloat(name)
-    except (TypeError, ValueError):
-        value = -1.0
-    if not 0 <= value < 1e9:
-        problems.append(f"{name} is {settings.get(name)!r}; it must be a number, 0 or more")
-        return 0.0
-    return value
-
-
-def _concurrency(settings: BaseSettings, problems: list[str]) -> int:
-    per_ip = int(_number(settings, "CONCURRENT_REQUESTS_PER_IP", problems))
-    value = per_ip or int(_number(settings, "CONCURRENT_REQUESTS_PER_DOMAIN", problems))
+def _concurrency(read: Reader) -> int:
+    per_ip = int(read.number("CONCURRENT_REQUESTS_PER_IP"))
+    value = per_ip or int(read.number("CONCURRENT_REQUESTS_PER_DOMAIN"))
     if value < 1:
-        problems.append("CONCURRENT_REQUESTS_PER_DOMAIN must be 1 or more")
+        read.problems.append("CONCURRENT_REQUESTS_PER_DOMAIN must be 1 or more")
     return max(1, value)
 
 
-def _limits_by_host(
-    settings: BaseSettings, limits: HostLimits, problems: list[str]
-) -> dict[str, HostLimits]:
+def _limits_by_host(read: Reader, limits: HostLimits) -> dict[str, HostLimits]:
     by_host = {}
-    for host, own in settings.getdict("DOWNLOAD_SLOTS").items():
+    for host, own in read.table("DOWNLOAD_SLOTS").items():
         try:
             by_host[host] = _own_limits(own, limits)
         except (AttributeError, OverflowError, TypeError, ValueError):
-            problems.append(
+            read.problems.append(
                 f"DOWNLOAD_SLOTS[{host!r}] is {own!r}; delay and concurrency are numbers, 0 or more"
             )
     return by_host
@@ -181,26 +192,23 @@ def _own_limits(own: Mapping[str, Any], limits: HostLimits) -> HostLimits:
     return HostLimits(delay_ms, max(1, concurrency))
 
 
-def _job_dir(settings: BaseSettings, spider_name: str, problems: list[str]) -> Path:
-    store = settings.get("WEFT_STORE")
-    if store:
-        try:
-            return store_path(str(store))
-        except ConfigError as error:
-            problems.append(f"WEFT_STORE: {error}")
-    if settings.get("JOBDIR"):
-        return Path(settings["JOBDIR"])
-    return default_job_dir(spider_name)
-
-
-def _outputs(settings: BaseSettings, job_dir: Path, problems: list[str]) -> tuple[str, ...]:
+def _outputs(settings: BaseSettings, read: Reader, job_dir: Path) -> tuple[str, ...]:
     if settings.get("WEFT_OUTPUT") is None:
         return (str(job_dir / DEFAULT_ITEMS),)
-    return _names(settings, "WEFT_OUTPUT", problems)
+    return read.names("WEFT_OUTPUT")
 
 
-def _names(settings: BaseSettings, name: str, problems: list[str]) -> tuple[str, ...]:
-    return tuple(str(value) for value in _read(settings.getlist, name, list[Any](), problems))
+def _unfit_for_store(config: JobConfig) -> list[str]:
+    """What an embedded store does not have, told rather than ignored."""
+    if config.store.is_shared:
+        return []
+    shared = config.frontier.shared
+    return [
+        f"{name} = {str(value)!r} needs a shared store; set WEFT_STORE to redis://HOST:PORT/DB, "
+        f"or leave {name} out"
+        for name, value in (("WEFT_PICKER", shared.picker), ("WEFT_SEEN", shared.seen))
+        if value != SETTINGS[name]
+    ]
 
 
 def _unknown_settings(settings: BaseSettings) -> list[str]:

@@ -41,6 +41,9 @@ class Target(msgspec.Struct, frozen=True):
     settings: Settings
     #: Where the job lives if the user names no store.
     job_dir: Path
+    #: What it was found by; another process finds it by the same.
+    words: tuple[str, ...] = ()
+    given: Mapping[str, str] = {}
 
     def settings_of_spider(self) -> Settings:
         """The settings as the spider has them."""
@@ -51,6 +54,11 @@ class Target(msgspec.Struct, frozen=True):
 
 def find_target(targets: Sequence[str], arguments: Mapping[str, str]) -> Target:
     """Raises TargetError or ConfigError with the cure."""
+    found = _find(targets, arguments)
+    return msgspec.structs.replace(found, words=tuple(targets), given=dict(arguments))
+
+
+def _find(targets: Sequence[str], arguments: Mapping[str, str]) -> Target:
     if all("://" in target for target in targets):
         if arguments:
             raise ConfigError("-a is for spiders; a URL takes no arguments")

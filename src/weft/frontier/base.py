@@ -6,8 +6,8 @@ claim while it works and `finish`es it with an outcome, or `release`s it untouch
 dies does neither: its claims become overdue and `reclaim` puts them back at the head.
 """
 
-from collections.abc import Sequence
-from typing import Protocol, Self
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, Self, runtime_checkable
 
 from weft.records import (
     AddStatus,
@@ -17,15 +17,28 @@ from weft.records import (
     Outcome,
     PackedRequest,
     PageKind,
+    SeenReport,
     Stats,
 )
+
+
+@runtime_checkable
+class ReportsSeen(Protocol):
+    """A frontier that can tell how it remembers URLs."""
+
+    async def seen_report(self) -> SeenReport: ...
+
+
+#: What else is forgotten when a crawl starts over: its items.
+AlsoForget = Callable[[], Awaitable[None]]
 
 
 class Frontier(Protocol):
     """The contract of every backend; `weft.testing.frontier_contract` has its tests.
 
-    *Atomic.* Each call takes effect completely or not at all, whatever dies meanwhile. What a
-    call has answered survives `kill -9` of the process (where the backend survives its process).
+    *Atomic.* Each call takes effect completely or not at all, whatever dies meanwhile; where a
+    backend divides its hosts into buckets, this holds for each bucket. What a call has answered
+    survives `kill -9` of the process (where the backend survives its process).
 
     *Batches.* Arguments are sequences, answers line up with them, one status per element.
 
@@ -42,19 +55,59 @@ class Frontier(Protocol):
     order: each is served when its budget allows, the one that waited longest first.
 
     *Budget.* No two claims of a host are handed out within its delay, nor more than its
-    concurrency at a time, nor any while it is backing off. A host that may not be fetched never
-    stands in the way of one that may. The cost of `claim` grows with the number asked for, not
-    with the number of hosts or of queued requests.
+    concurrency at a time, nor any while it is backing off. The delay counts from the moment that
+    the outcome of a claim names as that of sending. A host that may not be fetched never stands
+    in the way of one that may. The cost of `claim` grows with the number asked for, not with the
+    number of hosts or of queued requests.
 
-    *Finished.* `stats().pending` counts what is queued and claimed, without the requests that
-    wait for bad hosts. A crawl is finished when it is 0 twice in a row with the same `added`.
+    *Owners.* At most `workers_per_host` owners have claims of a host at a time, each no more than
+    its part of the concurrency; only one if the host has a delay, for only then can that owner
+    keep the delay at the moment of sending.
+
+    *Finished.* `stats().pending` counts what is queued, parked and claimed, without the requests
+    that wait for bad hosts. A crawl is finished when it is 0 twice in a row with the same `added`.
+
+    *Clock.* Deadlines are kept by the frontier's own clock. What a worker is told is relative.
     """
+
+    @property
+    def restarts(self) -> int:
+        """How often the store may have gone back to an earlier state under us, by a restart or a
+        failover; stays 0 where that cannot happen."""
+        ...
 
     async def __aenter__(self) -> Self: ...
     async def __aexit__(self, *exc_info: object) -> None: ...
 
+    async def begin(
+        self, *, is_fresh: bool, is_rerun: bool, also_forget: AlsoForget | None = None
+    ) -> bool:
+        """Start the crawl, join it, or go on with it; before the first `add`.
+
+        An earlier crawl is forgotten if `is_fresh`, or if it is finished and `is_rerun`: then the
+        answer is True. Of several workers that begin at the same time one forgets, and the others
+        wait for it; `also_forget` is called before they are let in.
+        """
+        ...
+
+    async def mark_finished(self) -> None:
+        """Remember that the crawl ended by itself."""
+        ...
+
+    async def is_finished(self) -> bool:
+        """Whether the crawl ended by itself and nothing was added since."""
+        ...
+
     async def add(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
         """Queue those that are not known."""
+        ...
+
+    async def learn(self, fingerprints: Sequence[int]) -> None:
+        """Make fingerprints known whose pages were fetched elsewhere, all of them in one call.
+
+        They count as data pages. A request that is queued stays queued. Not atomic: a call that
+        was cut short is made again. Workers that have the frontier open need not notice.
+        """
         ...
 
     async def claim(self, owner: str, limit: int) -> Claims:
@@ -83,10 +136,16 @@ class Frontier(Protocol):
         """Hosts with queued requests or claims, the busiest queue first (for people: it scans)."""
         ...
 
-    async def explain(self, fingerprints: Sequence[int]) -> list[Explanation]:
-        """What became of these (for people: it may scan a queue)."""
+    async def explain(
+        self, fingerprints: Sequence[int], host: str | None = None
+    ) -> list[Explanation]:
+        """What became of these (for people: it may scan queues).
+
+        `host` says where to look for what is queued; None: everywhere.
+        """
         ...
 
     async def clear(self, kind: PageKind | None = None) -> None:
-        """Empty the queues of one kind and forget its pages, claims excepted; None: everything."""
+        """Empty the queues of one kind and forget its pages and their fetches, claims excepted;
+        None: everything."""
         ...

@@ -6,11 +6,13 @@ It is written to be read, not to be fast, and forgets everything with its proces
 import random
 from collections import defaultdict, deque
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple, Self
 
 from weft.clock import Clock, SystemClock
 from weft.config import FrontierConfig
 from weft.frontier import policy
+from weft.frontier.base import AlsoForget
 from weft.frontier.policy import HostRecord
 from weft.records import (
     AddStatus,
@@ -35,6 +37,8 @@ class Seen(NamedTuple):
 
 
 class MemoryFrontier:
+    restarts = 0
+
     def __init__(
         self,
         config: FrontierConfig | None = None,
@@ -45,6 +49,7 @@ class MemoryFrontier:
         self._clock = clock or SystemClock()
         self._rng = rng or random.Random()
         self._last_token = 0
+        self._finished_at = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -65,6 +70,23 @@ class MemoryFrontier:
 
     async def __aexit__(self, *exc_info: object) -> None:
         pass
+
+    async def begin(
+        self, *, is_fresh: bool, is_rerun: bool, also_forget: AlsoForget | None = None
+    ) -> bool:
+        is_over = is_fresh or (is_rerun and await self.is_finished())
+        if is_over:
+            self._forget()
+            if also_forget:
+                await also_forget()
+        self._finished_at = 0
+        return is_over
+
+    async def mark_finished(self) -> None:
+        self._finished_at = self._stats.added
+
+    async def is_finished(self) -> bool:
+        return self._finished_at == self._stats.added > 0
 
     async def add(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
         now_ms = self._clock.now_ms()
@@ -98,27 +120,40 @@ class MemoryFrontier:
             self._dropped[request.fingerprint] = (request.dropped_by, now_ms, request.url)
         return AddStatus.DROPPED
 
+    async def learn(self, fingerprints: Sequence[int]) -> None:
+        now_ms = self._clock.now_ms()
+        for fingerprint in fingerprints:
+            self._seen.setdefault(fingerprint, Seen(policy.LEARNED_KIND, now_ms, 0))
+
     async def claim(self, owner: str, limit: int) -> Claims:
         now_ms = self._clock.now_ms()
         waiting = sorted((r.ready_at_ms, h) for h, r in self._hosts.items() if r.ready_at_ms)
-        hosts = [host for at_ms, host in waiting if at_ms <= now_ms][:limit]
+        mine = [(at_ms, host) for at_ms, host in waiting if self._may_serve(host, owner)]
+        line = iter([host for at_ms, host in mine if at_ms <= now_ms])
         claims: list[Claim] = []
-        for quota in (policy.share(limit, len(hosts)), limit):
-            for host in hosts:
-                count = min(quota, limit - len(claims))
-                claims += self._claim_from(host, count, owner, now_ms)
-        for host in hosts:
+        served: list[str] = []
+        while len(claims) < limit and (hosts := [*islice(line, policy.hosts_for(limit))]):
+            for quota in (policy.share(limit - len(claims), len(hosts)), limit):
+                for host in hosts:
+                    count = min(quota, limit - len(claims))
+                    claims += self._claim_from(host, count, owner, now_ms)
+            served += hosts
+        for host in served:
             self._hosts[host].ready_at_ms = 0  # to the end of the line
             self._reposition(host, now_ms)
-        line = [record.ready_at_ms for record in self._hosts.values() if record.ready_at_ms]
-        return Claims(claims, next_at_ms=min(line, default=None))
+        places = [r.ready_at_ms for h, r in self._hosts.items() if self._may_serve(h, owner)]
+        first = min((at_ms for at_ms in places if at_ms), default=None)
+        return Claims(claims, next_in_ms=None if first is None else max(0, first - now_ms))
+
+    def _may_serve(self, host: str, owner: str) -> bool:
+        return policy.may_serve(self._hosts[host], host, owner, self._config)
 
     def _claim_from(self, host: str, count: int, owner: str, now_ms: int) -> list[Claim]:
         record = self._hosts[host]
         self._set_held(record, False)
-        count = min(count, policy.allowance(record, host, self._config, now_ms))
+        count = min(count, policy.allowance(record, host, owner, self._config, now_ms))
         taken = [self._take(host) for _ in range(count)]
-        policy.note_claimed(record, host, count, self._config, now_ms)
+        policy.note_claimed(record, host, owner, count, self._config, now_ms)
         self._stats.claimed += count
         until_ms = now_ms + self._config.claim_ms
         delay_ms = policy.delay_ms(record, host, self._config)
@@ -150,10 +185,10 @@ class MemoryFrontier:
         if claim is None:
             return False
         request = claim.request
-        self._remember(request, Fetch(now_ms, outcome.ending, outcome.status, outcome.note))
+        self._remember(request, policy.fetch_of(request, outcome, now_ms))
         policy.count_ending(self._stats, outcome.ending)
         record = self._hosts[request.host]
-        policy.note_outcome(record, outcome, self._config, now_ms)
+        policy.note_outcome(record, request.host, outcome, self._config, now_ms)
         if outcome.is_host_bad:
             self._set_held(record, True)
             self._push_back(request)
@@ -185,6 +220,10 @@ class MemoryFrontier:
 
     def _reclaim(self, tokens: set[int]) -> int:
         self._stats.reclaimed += len(tokens)
+        now_ms = self._clock.now_ms()
+        for host in {self._claims[token].request.host for token in tokens}:
+            # Its request may have been sent at any moment until now.
+            policy.note_sent(self._hosts[host], host, 0, self._config, now_ms)
         self._give_back(tokens)
         return len(tokens)
 
@@ -201,7 +240,7 @@ class MemoryFrontier:
         if claim is None:
             self._stats.stale += 1
             return None
-        self._hosts[claim.request.host].claimed -= 1
+        policy.note_ended(self._hosts[claim.request.host], claim.owner)
         self._stats.claimed -= 1
         return claim
 
@@ -216,7 +255,9 @@ class MemoryFrontier:
     def _host_state(self, host: str) -> HostState:
         return policy.host_state(self._hosts[host], host, self._config)
 
-    async def explain(self, fingerprints: Sequence[int]) -> list[Explanation]:
+    async def explain(
+        self, fingerprints: Sequence[int], host: str | None = None
+    ) -> list[Explanation]:
         return [self._explain(fingerprint) for fingerprint in fingerprints]
 
     def _explain(self, fingerprint: int) -> Explanation:
@@ -234,7 +275,7 @@ class MemoryFrontier:
             kind=seen.kind if seen else None,
             seen_at_ms=seen.at_ms if seen else None,
             found_on=seen.found_on if seen else 0,
-            found_on_url=self._url_of(seen.found_on) if seen else "",
+            found_on_url=self._url_of(seen.found_on) if seen and seen.found_on else "",
             queued_kind=queued.kind if queued else None,
             claim=claim,
             host=self._host_state(host) if request else None,
@@ -272,6 +313,10 @@ class MemoryFrontier:
         for fingerprint in gone:
             del self._seen[fingerprint]
             self._bad.pop(fingerprint, None)
+        for fingerprint, (_, fetches) in [*self._fetches.items()]:
+            fetches[:] = [fetch for fetch in fetches if fetch.kind is not kind]
+            if not fetches:
+                del self._fetches[fingerprint]
 
     # Queues
 

@@ -3,10 +3,14 @@
 import msgspec
 
 from weft.config import FrontierConfig
-from weft.records import Ending, HostState, Outcome, PackedRequest, Stats
+from weft.records import Ending, Fetch, HostState, Outcome, PackedRequest, PageKind, Stats
 
+#: What pages count as that were fetched elsewhere.
+LEARNED_KIND = PageKind.DATA
 #: How many ended claims `explain` remembers of one URL.
 MAX_FETCHES = 10
+#: Requests that are asked of a host at least, if it has them.
+PER_HOST = 8
 #: Statuses by which a server says that it has had enough.
 OVERLOADED = frozenset({429, 503})
 
@@ -25,10 +29,18 @@ class HostRecord(msgspec.Struct, array_like=True):
     is_held: bool = False
     #: Since when (or from when on) it stands among the hosts that can be claimed; 0: it does not.
     ready_at_ms: int = 0
+    #: Who has claims of it, and how many.
+    owners: list[tuple[str, int]] = []
+    parked_nav: int = 0
+    parked_data: int = 0
 
     @property
     def queued(self) -> int:
         return self.queued_nav + self.queued_data
+
+    @property
+    def parked(self) -> int:
+        return self.parked_nav + self.parked_data
 
 
 def delay_ms(record: HostRecord, host: str, config: FrontierConfig) -> int:
@@ -36,13 +48,20 @@ def delay_ms(record: HostRecord, host: str, config: FrontierConfig) -> int:
     return max(config.limits_of(host).delay_ms, record.crawl_delay_ms)
 
 
-def allowance(record: HostRecord, host: str, config: FrontierConfig, now_ms: int) -> int:
-    """How many requests of this host may be handed out now."""
+def allowance(
+    record: HostRecord, host: str, owner: str, config: FrontierConfig, now_ms: int
+) -> int:
+    """How many requests of this host may be handed to this owner now."""
     if max(record.next_at_ms, record.bad_until_ms) > now_ms:
         return 0
-    free = max(0, config.limits_of(host).concurrency - record.claimed)
+    concurrency = config.limits_of(host).concurrency
+    free = max(0, concurrency - record.claimed)
     if delay_ms(record, host, config):
         free = min(free, 1)
+    else:
+        # Each of those who may share the host has a part of its concurrency.
+        part = -(-concurrency // config.workers_per_host)
+        free = min(free, max(0, part - dict(record.owners).get(owner, 0)))
     return min(free, record.queued)
 
 
@@ -56,24 +75,65 @@ def ready_at_ms(record: HostRecord, host: str, config: FrontierConfig, now_ms: i
     return max(record.next_at_ms, record.bad_until_ms, record.ready_at_ms or now_ms)
 
 
+def may_serve(record: HostRecord, host: str, owner: str, config: FrontierConfig) -> bool:
+    """Whether this owner may have more claims of this host, beside those who have some."""
+    has_delay = delay_ms(record, host, config) > 0
+    held = dict(record.owners).get(owner)
+    if held is None:
+        return len(record.owners) < (1 if has_delay else config.workers_per_host)
+    part = -(-config.limits_of(host).concurrency // config.workers_per_host)
+    return has_delay or held < part
+
+
+def hosts_for(limit: int) -> int:
+    """How many hosts are asked at a time: each for some, for to ask a host has its price."""
+    return max(1, limit // PER_HOST)
+
+
 def share(limit: int, hosts: int) -> int:
-    """How many each of the ready hosts gives at first, so that one does not take it all."""
+    """How many each of these hosts gives at first, so that one does not take it all."""
     return max(1, limit // max(1, hosts))
 
 
 def note_claimed(
-    record: HostRecord, host: str, count: int, config: FrontierConfig, now_ms: int
+    record: HostRecord, host: str, owner: str, count: int, config: FrontierConfig, now_ms: int
 ) -> None:
     record.claimed += count
+    _count_owner(record, owner, count)
     delay = delay_ms(record, host, config)
     if count and delay:
         record.next_at_ms = now_ms + delay
 
 
-def note_outcome(record: HostRecord, outcome: Outcome, config: FrontierConfig, now_ms: int) -> None:
+def note_ended(record: HostRecord, owner: str) -> None:
+    """A claim of this owner has ended, in whatever way."""
+    record.claimed -= 1
+    _count_owner(record, owner, -1)
+
+
+def _count_owner(record: HostRecord, owner: str, change: int) -> None:
+    held = [(name, count + change if name == owner else count) for name, count in record.owners]
+    if all(name != owner for name, _ in held):
+        held.append((owner, change))
+    record.owners = [(name, count) for name, count in held if count > 0]
+
+
+def note_sent(
+    record: HostRecord, host: str, ago_ms: int, config: FrontierConfig, now_ms: int
+) -> None:
+    """The delay counts from the moment of sending, which was after that of claiming."""
+    if delay := delay_ms(record, host, config):
+        record.next_at_ms = max(record.next_at_ms, now_ms - ago_ms + delay)
+
+
+def note_outcome(
+    record: HostRecord, host: str, outcome: Outcome, config: FrontierConfig, now_ms: int
+) -> None:
     """What an outcome says about its host: pauses, back-off, or that it does not exist."""
     if outcome.crawl_delay_ms:
         record.crawl_delay_ms = min(outcome.crawl_delay_ms, config.max_pause_ms)
+    if outcome.sent_ago_ms is not None:
+        note_sent(record, host, outcome.sent_ago_ms, config, now_ms)
     if outcome.is_host_bad:
         record.bad_until_ms = now_ms + config.bad_host_ms
     elif outcome.status in OVERLOADED:
@@ -100,6 +160,10 @@ def names(request: PackedRequest) -> list[int]:
     return [request.fingerprint]
 
 
+def fetch_of(request: PackedRequest, outcome: Outcome, now_ms: int) -> Fetch:
+    return Fetch(now_ms, outcome.ending, outcome.status, outcome.note, request.kind)
+
+
 def count_ending(stats: Stats, ending: Ending) -> None:
     match ending:
         case Ending.DONE:
@@ -121,4 +185,5 @@ def host_state(record: HostRecord, host: str, config: FrontierConfig) -> HostSta
         delay_ms=delay_ms(record, host, config),
         backoff=record.backoff,
         bad_until_ms=record.bad_until_ms,
+        parked=record.parked,
     )

@@ -1,24 +1,33 @@
 """Where items go. `make_sink` chooses the sink by what `-o` says."""
 
+import os
 from hashlib import blake2b
 from pathlib import Path
 
 from weft.errors import ConfigError
 from weft.sinks.base import KeyedItem, Sink
 from weft.sinks.jsonl import JsonLinesSink
+from weft.sinks.parts import PartedJsonLinesSink
 from weft.sinks.sqlite import SqliteSink
 
-__all__ = ["JsonLinesSink", "KeyedItem", "Sink", "SqliteSink", "make_sink"]
+__all__ = [
+    "JsonLinesSink",
+    "KeyedItem",
+    "PartedJsonLinesSink",
+    "Sink",
+    "SqliteSink",
+    "make_sink",
+]
 
 SQLITE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 JSON_LINES_SUFFIXES = (".jl", ".jsonl", ".ndjson")
 
 
-def make_sink(output: str, job_dir: Path) -> Sink:
+def make_sink(output: str, job_dir: Path, *, is_shared: bool = False) -> Sink:
     """The sink for `output`, not opened yet; what it has to remember goes into `job_dir`.
 
     `output` is a path, whose ending says what to write, or `sqlite:///path` or `jsonl:///path`
-    with an absolute path.
+    with an absolute path. With `is_shared`, all workers of `job_dir` may have it open at once.
     """
     scheme, separator, rest = output.partition("://")
     if separator and rest.startswith("/") and rest.strip("/"):
@@ -28,7 +37,7 @@ def make_sink(output: str, job_dir: Path) -> Sink:
     if kind == "sqlite":
         return SqliteSink(path)
     if kind == "jsonl":
-        return JsonLinesSink(path, job_dir / _index_name(path))
+        return _make_json_lines_sink(path, job_dir, is_shared=is_shared)
     raise ConfigError(_help(output))
 
 
@@ -41,9 +50,13 @@ def _kind_by_suffix(output: str) -> str:
     return "jsonl" if suffix in JSON_LINES_SUFFIXES else ""
 
 
-def _index_name(path: Path) -> str:
-    digest = blake2b(str(path.absolute()).encode(errors="surrogateescape"), digest_size=8)
-    return f"jsonl-{digest.hexdigest()}.index"
+def _make_json_lines_sink(path: Path, job_dir: Path, *, is_shared: bool) -> Sink:
+    # One name for one file, however it is spelled: workers may be started in different directories.
+    digest = blake2b(os.fsencode(os.path.realpath(path)), digest_size=8).hexdigest()
+    index = job_dir / f"jsonl-{digest}.index"
+    if is_shared:
+        return PartedJsonLinesSink(path, index, job_dir / f"jsonl-{digest}.parts")
+    return JsonLinesSink(path, index)
 
 
 def _help(output: str) -> str:

@@ -1,15 +1,19 @@
 """SQLite files as the sinks use them: durable, shared with readers, with a format number."""
 
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from weft.clock import monotonic_s
 from weft.errors import StoreError, StoreFormatError
 from weft.sinks.files import prepare_place
 
 #: How long to wait for another process that writes.
 BUSY_TIMEOUT_S = 30.0
+#: How long to wait between two attempts, where SQLite does not wait by itself.
+RETRY_S = 0.01
 #: "Weft" in ASCII; tells our files from those of other programs.
 APPLICATION_ID = 0x57656674
 
@@ -23,7 +27,7 @@ def open_database(path: Path, schema: Sequence[str], format_number: int) -> sqli
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
     try:
         _check_format(connection, path, format_number)  # before anything changes the file
-        connection.execute("PRAGMA journal_mode = WAL")
+        _keep_log(connection)
         connection.execute("PRAGMA synchronous = FULL")
         _create(connection, path, schema, format_number)
     except BaseException:
@@ -54,6 +58,23 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
         raise
+
+
+def _keep_log(connection: sqlite3.Connection) -> None:
+    """Switch to a write-ahead log, which lets others read while we write.
+
+    Of several processes that do this to a new file, all but one are told at once that it is busy.
+    """
+    give_up_at_s = monotonic_s() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as problem:
+            is_busy = problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # any kind of busy
+            if not is_busy or monotonic_s() > give_up_at_s:
+                raise
+        time.sleep(RETRY_S)
 
 
 def _create(

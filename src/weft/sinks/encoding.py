@@ -8,16 +8,30 @@ from collections.abc import Mapping
 
 import msgspec
 
+from weft.sinks.base import KeyedItem
+
 #: Deeper nesting (or data that contains itself) is stored as text.
 MAX_DEPTH = 100
+
+
+class KeyedLine(msgspec.Struct, frozen=True):
+    """An item as it is written: JSON on one line, without the newline."""
+
+    key: bytes
+    data: bytes
+
+
+def encode_item(item: KeyedItem) -> KeyedLine:
+    return KeyedLine(item.key, encode_fields(item.fields))
 
 
 def encode_fields(fields: Mapping[str, object]) -> bytes:
     """One JSON object in UTF-8, on one line."""
     try:
-        return _ENCODER.encode(fields)
+        data = _ENCODER.encode(fields)
     except Exception:  # raised by msgspec or by a `__str__` of the user: the slow way copes
-        return _ENCODER.encode(_plain(fields, depth=0))
+        data = _ENCODER.encode(_plain(fields, depth=0))
+    return data.replace(b"\n", b" ")  # `msgspec.Raw` may hold newlines between its values
 
 
 def _text(value: object) -> str:

@@ -15,13 +15,13 @@ Whatever the index says, a last line without a newline gets one if it is JSON, o
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from weft.errors import StoreError
 from weft.sinks.base import KeyedItem
 from weft.sinks.blocking import BlockingSink
-from weft.sinks.encoding import encode_fields
+from weft.sinks.encoding import KeyedLine, encode_item
 from weft.sinks.keys import Batch, KeyIndex
 from weft.sinks.lines import LineFile
 from weft.sinks.translate import errors_of
@@ -44,7 +44,7 @@ class JsonLinesSink(BlockingSink):
         self._writer.settle()
 
     def _store(self, items: Sequence[KeyedItem]) -> None:
-        self._opened().store(items)
+        self._opened().store(map(encode_item, items))
 
     def _clear(self) -> None:
         self._opened().clear()
@@ -75,13 +75,13 @@ class LineWriter:
         #: Where the file ends if it and the index agree; None: they have to be settled.
         self._end: int | None = None
 
-    def store(self, items: Iterable[KeyedItem]) -> None:
+    def store(self, lines: Iterable[KeyedLine]) -> None:
         self.settle()
-        first_by_key: dict[bytes, KeyedItem] = {}
-        for item in items:
-            first_by_key.setdefault(item.key, item)
+        first_by_key: dict[bytes, KeyedLine] = {}
+        for line in lines:
+            first_by_key.setdefault(line.key, line)
         known = self._index.known(first_by_key)
-        new = {key: item for key, item in first_by_key.items() if key not in known}
+        new = [line for line in first_by_key.values() if line.key not in known]
         if new:
             self._append(new)
 
@@ -105,16 +105,15 @@ class LineWriter:
         self._index.close()
         self._file.close()
 
-    def _append(self, new: Mapping[bytes, KeyedItem]) -> None:
+    def _append(self, new: Sequence[KeyedLine]) -> None:
         assert self._end is not None  # settled
         start, self._end = self._end, None
-        lines = [encode_fields(item.fields) + b"\n" for item in new.values()]
         ends = []
         end = start
-        for key, line in zip(new, lines, strict=True):
-            end += len(line)
-            ends.append((key, end))
-        data = b"".join(lines)
+        for line in new:
+            end += len(line.data) + 1
+            ends.append((line.key, end))
+        data = b"".join(line.data + b"\n" for line in new)
         self._index.add(Batch.of(start, data), ends)
         with errors_of(self._path):
             self._file.append(data)

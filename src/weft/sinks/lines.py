@@ -129,4 +129,6 @@ class LineFile:
             os.fsync(self._descriptor)  # a killed writer may have left lines that are not on disk
 
     def close(self) -> None:
+        # A child that was forked has a copy of the descriptor, which would keep the lock.
+        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
         os.close(self._descriptor)

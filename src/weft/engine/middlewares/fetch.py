@@ -1,15 +1,15 @@
 """Next to the network: the last gate before sending, and the first to see what came back."""
 
-import asyncio
 from collections.abc import Coroutine
 from typing import Any, Self
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
 
-from weft.engine.outcome import describe
+from weft.engine.outcome import Fate, describe
 from weft.engine.scheduler import scheduler_of
 from weft.urls import host_key
 
@@ -27,17 +27,36 @@ class FetchMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    def process_request(self, request: Request) -> Coroutine[Any, Any, None] | None:
+    def process_request(self, request: Request) -> Coroutine[Any, Any, Request | None] | None:
         scheduler = scheduler_of(self._crawler)
         fate = scheduler.fates.get(request)
         host = fate.claim.request.host if fate else host_key(request.url)
-        delay_s = scheduler.config.limits_of(host).delay_ms / 1000
+        delay_s = self._delay_s(host, fate)
+        is_ours = scheduler.may_send(fate.claim if fate else None)
+        if is_ours and scheduler.gate.try_pass(host, delay_s):
+            _note_passed(fate)
+            return None
+        return self._wait_for_turn(request, fate, host, delay_s)
+
+    def _delay_s(self, host: str, fate: Fate | None) -> float:
+        delay_s = scheduler_of(self._crawler).config.limits_of(host).delay_ms / 1000
         crawl_delay_s = self._crawl_delays_s.get(host, 0.0)
         if fate:
             fate.crawl_delay_ms = round(crawl_delay_s * 1000)
             delay_s = max(delay_s, fate.claim.delay_ms / 1000)
-        wait_s = scheduler.gate.wait_s(host, max(delay_s, crawl_delay_s))
-        return asyncio.sleep(wait_s) if wait_s else None
+        return max(delay_s, crawl_delay_s)
+
+    async def _wait_for_turn(
+        self, request: Request, fate: Fate | None, host: str, delay_s: float
+    ) -> Request | None:
+        scheduler = scheduler_of(self._crawler)
+        claim = fate.claim if fate else None
+        if await scheduler.gate.wait(host, delay_s, lambda: scheduler.may_send_soon(claim)):
+            _note_passed(fate)
+            return None
+        if fate is None:
+            raise IgnoreRequest("the crawl is being closed while the store does not answer")
+        return _abandon(request, fate)
 
     def process_response(self, request: Request, response: Response) -> Response:
         scheduler = scheduler_of(self._crawler)
@@ -48,9 +67,13 @@ class FetchMiddleware:
             scheduler.gate.note_sent(host_key(request.url), latency_s)
         return response
 
-    def process_exception(self, request: Request, exception: Exception) -> None:
-        if fate := scheduler_of(self._crawler).fates.get(request):
-            fate.fetch_error = describe(exception)
+    def process_exception(self, request: Request, exception: Exception) -> Request | None:
+        scheduler = scheduler_of(self._crawler)
+        fate = scheduler.fates.get(request)
+        if fate is None:
+            return None
+        fate.fetch_error = describe(exception)
+        return _abandon(request, fate) if scheduler.stops.has_cut else None
 
     def _note_robots(self, robotparser: RobotParser, request: Request) -> None:
         settings = self._crawler.settings
@@ -59,3 +82,16 @@ class FetchMiddleware:
             if len(self._crawl_delays_s) >= MAX_HOSTS:
                 self._crawl_delays_s.clear()  # the frontier has them
             self._crawl_delays_s[host_key(request.url)] = delay_s
+
+
+def _note_passed(fate: Fate | None) -> None:
+    if fate:
+        fate.is_sent = True
+
+
+def _abandon(request: Request, fate: Fate) -> Request:
+    """Let go of a request without an error, of which the spider would hear: it might make an item
+    of it, where the page is another worker's now. So it is replaced by a request that the scheduler
+    does not take."""
+    fate.is_abandoned = True
+    return request.copy()

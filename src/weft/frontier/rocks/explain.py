@@ -24,7 +24,9 @@ from weft.frontier.rocks.unit import Database, Unit
 from weft.records import Claim, Explanation, HostState, PackedRequest
 
 
-def explain(database: Database, fingerprint: int, config: FrontierConfig) -> Explanation:
+def explain(
+    database: Database, fingerprint: int, host: str | None, config: FrontierConfig
+) -> Explanation:
     unit = Unit(database)
     key = number_key(fingerprint)
     seen = unit.load(SEEN, key, Seen)
@@ -32,7 +34,7 @@ def explain(database: Database, fingerprint: int, config: FrontierConfig) -> Exp
     drop = None if seen else unit.load(DROPPED, key, Drop)
     bad_until = unit.get(BAD, key)
     claim = _find_claim(database, fingerprint)
-    queued = _find_queued(database, fingerprint)
+    queued = _find_queued(database, fingerprint, host)
     request = claim.request if claim else queued
     return Explanation(
         fingerprint=fingerprint,
@@ -40,7 +42,7 @@ def explain(database: Database, fingerprint: int, config: FrontierConfig) -> Exp
         kind=seen.kind if seen else None,
         seen_at_ms=seen.at_ms if seen else None,
         found_on=seen.found_on if seen else 0,
-        found_on_url=_url_of(unit, database, seen.found_on) if seen else "",
+        found_on_url=_url_of(unit, database, seen.found_on) if seen and seen.found_on else "",
         queued_kind=queued.kind if queued else None,
         claim=claim,
         host=_host_state(unit, request.host, config) if request else None,
@@ -70,8 +72,11 @@ def _find_claim(database: Database, fingerprint: int) -> Claim | None:
     return next((c for c in claims(database) if c.request.is_known_as(fingerprint)), None)
 
 
-def _find_queued(database: Database, fingerprint: int) -> PackedRequest | None:
-    for _, raw in database.walk(QUEUE):
+def _find_queued(database: Database, fingerprint: int, host: str | None) -> PackedRequest | None:
+    prefix = b"" if host is None else host.encode() + b"\0"
+    for key, raw in database.walk(QUEUE, prefix):
+        if not key.startswith(prefix):
+            break
         request = msgspec.msgpack.decode(raw, type=PackedRequest)
         if request.is_known_as(fingerprint):
             return request

@@ -8,7 +8,8 @@ goes back to its queue at once.
 """
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Self, TypeVar, TypeVarTuple
 
@@ -25,6 +26,7 @@ from weft.errors import (
     store_error,
 )
 from weft.frontier import policy
+from weft.frontier.base import AlsoForget
 from weft.frontier.rocks import layout
 from weft.frontier.rocks.explain import busiest_hosts, claims, explain
 from weft.frontier.rocks.layout import (
@@ -49,7 +51,6 @@ from weft.records import (
     Claims,
     Ending,
     Explanation,
-    Fetch,
     HostState,
     Outcome,
     PackedRequest,
@@ -61,7 +62,13 @@ from weft.thread import WorkThread
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
 
+#: Fingerprints that one write makes known.
+LEARN_BATCH = 10_000
+
 _FORMAT = b"format"
+# How many requests had been added when the crawl ended by itself: it means nothing once the
+# frontier was cleared, even if the process died right after that.
+_FINISHED = b"finished"
 _OUR_FORMAT = str(layout.FORMAT).encode()
 
 # What RocksDB says when another process has the store open, or this one; and when the store has
@@ -71,6 +78,8 @@ _NEW_FAMILIES = "Column families not opened"
 
 
 class RocksFrontier:
+    restarts = 0
+
     def __init__(
         self,
         path: Path,
@@ -102,8 +111,29 @@ class RocksFrontier:
         finally:
             self._thread.stop()
 
+    async def begin(
+        self, *, is_fresh: bool, is_rerun: bool, also_forget: AlsoForget | None = None
+    ) -> bool:
+        is_over = is_fresh or (is_rerun and await self.is_finished())
+        if is_over:
+            await self.clear()
+            if also_forget:
+                await also_forget()
+        await self._run(self._set_finished, 0)
+        return is_over
+
+    async def mark_finished(self) -> None:
+        await self._run(lambda: self._set_finished(self._db.meta().stats.added))
+
+    async def is_finished(self) -> bool:
+        return await self._run(self._is_finished)
+
     async def add(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
         return await self._run(self._add_all, requests)
+
+    async def learn(self, fingerprints: Sequence[int]) -> None:
+        for first in range(0, len(fingerprints), LEARN_BATCH):
+            await self._run(self._learn, fingerprints[first : first + LEARN_BATCH])
 
     async def claim(self, owner: str, limit: int) -> Claims:
         return await self._run(self._claim, owner, limit)
@@ -126,8 +156,12 @@ class RocksFrontier:
     async def hosts(self, limit: int) -> list[HostState]:
         return await self._run(lambda: busiest_hosts(self._db, limit, self._config))
 
-    async def explain(self, fingerprints: Sequence[int]) -> list[Explanation]:
-        return await self._run(lambda: [explain(self._db, f, self._config) for f in fingerprints])
+    async def explain(
+        self, fingerprints: Sequence[int], host: str | None = None
+    ) -> list[Explanation]:
+        return await self._run(
+            lambda: [explain(self._db, f, host, self._config) for f in fingerprints]
+        )
 
     async def clear(self, kind: PageKind | None = None) -> None:
         await self._run(self._clear_all if kind is None else lambda: self._clear_kind(kind))
@@ -198,6 +232,15 @@ class RocksFrontier:
             self._database.db.close()
             self._database = None
 
+    # Beginning and finishing
+
+    def _set_finished(self, added: int) -> None:
+        self._db.db[_FINISHED] = str(added).encode()
+
+    def _is_finished(self) -> bool:
+        added = self._db.meta().stats.added
+        return added > 0 and self._db.db.get(_FINISHED) == str(added).encode()
+
     # Adding
 
     def _add_all(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
@@ -239,41 +282,53 @@ class RocksFrontier:
             unit.save(DROPPED, key, Drop(request.dropped_by, now_ms, request.url))
         return AddStatus.DROPPED
 
+    def _learn(self, fingerprints: Sequence[int]) -> None:
+        unit = Unit(self._db)
+        seen = Seen(policy.LEARNED_KIND, self._clock.now_ms(), 0)
+        for fingerprint in fingerprints:
+            key = number_key(fingerprint)
+            if unit.get(SEEN, key) is None:
+                unit.save(SEEN, key, seen)
+        unit.commit()
+
     # Claiming
 
     def _claim(self, owner: str, limit: int) -> Claims:
         unit = Unit(self._db)
         now_ms = self._clock.now_ms()
-        hosts = self._ready_hosts(limit, now_ms)
+        line = takewhile(lambda place: place[0] <= now_ms, self._line(unit, owner))
         taken: list[Claim] = []
-        for quota in (policy.share(limit, len(hosts)), limit):
-            for host in hosts:
-                count = min(quota, limit - len(taken))
-                taken += self._claim_from(unit, host, count, owner, now_ms)
-        for host in hosts:
+        served: list[str] = []
+        while len(taken) < limit and (places := [*islice(line, policy.hosts_for(limit))]):
+            hosts = [host for _, host in places]
+            for quota in (policy.share(limit - len(taken), len(hosts)), limit):
+                for host in hosts:
+                    count = min(quota, limit - len(taken))
+                    taken += self._claim_from(unit, host, count, owner, now_ms)
+            served += hosts
+        for host in served:
             self._leave_line(unit, host)
             self._reposition(unit, host, now_ms)
-        if hosts:
+        if served:
             unit.commit()
-        first = self._db.first(READY)
-        return Claims(taken, next_at_ms=None if first is None else int.from_bytes(first[:8], "big"))
+        first = next(self._line(Unit(self._db), owner), None)
+        return Claims(taken, next_in_ms=None if first is None else max(0, first[0] - now_ms))
 
-    def _ready_hosts(self, limit: int, now_ms: int) -> list[str]:
-        hosts: list[str] = []
+    def _line(self, unit: Unit, owner: str) -> Iterator[tuple[int, str]]:
+        """The hosts that this owner may serve, by the time from which on they can be claimed."""
         for key, _ in self._db.walk(READY):
-            if len(hosts) == limit or int.from_bytes(key[:8], "big") > now_ms:
-                break
-            hosts.append(key[8:].decode())
-        return hosts
+            host = key[8:].decode()
+            if policy.may_serve(unit.host(host), host, owner, self._config):
+                yield int.from_bytes(key[:8], "big"), host
 
     def _claim_from(
         self, unit: Unit, host: str, count: int, owner: str, now_ms: int
     ) -> list[Claim]:
         record = unit.host(host)
         set_held(unit, record, False)
-        count = min(count, policy.allowance(record, host, self._config, now_ms))
+        count = min(count, policy.allowance(record, host, owner, self._config, now_ms))
         taken = [self._queues.take(unit, host) for _ in range(count)]
-        policy.note_claimed(record, host, count, self._config, now_ms)
+        policy.note_claimed(record, host, owner, count, self._config, now_ms)
         unit.stats.claimed += count
         until_ms = now_ms + self._config.claim_ms
         delay_ms = policy.delay_ms(record, host, self._config)
@@ -314,7 +369,7 @@ class RocksFrontier:
         self._remember(unit, request, outcome, now_ms)
         policy.count_ending(unit.stats, outcome.ending)
         record = unit.host(request.host)
-        policy.note_outcome(record, outcome, self._config, now_ms)
+        policy.note_outcome(record, request.host, outcome, self._config, now_ms)
         if outcome.is_host_bad:
             set_held(unit, record, True)
             self._queues.push_back(unit, request)
@@ -325,7 +380,7 @@ class RocksFrontier:
         return True
 
     def _remember(self, unit: Unit, request: PackedRequest, outcome: Outcome, now_ms: int) -> None:
-        fetch = Fetch(now_ms, outcome.ending, outcome.status, outcome.note)
+        fetch = policy.fetch_of(request, outcome, now_ms)
         for fingerprint in policy.names(request):
             key = number_key(fingerprint)
             history = unit.load(FETCHED, key, History) or History(request.url, [])
@@ -343,11 +398,14 @@ class RocksFrontier:
 
     def _reclaim(self, now_ms: int | None) -> int:
         """Put back what is overdue by now, or all claims."""
-        overdue = {c.token for c in claims(self._db) if now_ms is None or c.until_ms <= now_ms}
+        overdue = [c for c in claims(self._db) if now_ms is None or c.until_ms <= now_ms]
         if overdue:
             unit = Unit(self._db)
             unit.stats.reclaimed += len(overdue)
-            self._give_back(unit, overdue)
+            for host in {claim.request.host for claim in overdue}:
+                # Its request may have been sent at any moment until now.
+                policy.note_sent(unit.host(host), host, 0, self._config, self._clock.now_ms())
+            self._give_back(unit, {claim.token for claim in overdue})
             unit.commit()
         return len(overdue)
 
@@ -365,7 +423,7 @@ class RocksFrontier:
             unit.stats.stale += 1
             return None
         unit.delete(CLAIMS, number_key(token))
-        unit.host(claim.request.host).claimed -= 1
+        policy.note_ended(unit.host(claim.request.host), claim.owner)
         unit.stats.claimed -= 1
         return claim
 
@@ -390,6 +448,13 @@ class RocksFrontier:
             if key not in claimed and msgspec.msgpack.decode(raw, type=Seen).kind is kind:
                 unit.delete(SEEN, key)
                 unit.delete(BAD, key)
+        for key, raw in self._db.walk(FETCHED):
+            history = msgspec.msgpack.decode(raw, type=History)
+            fetches = [fetch for fetch in history.fetches if fetch.kind is not kind]
+            if fetches:
+                unit.save(FETCHED, key, History(history.url, fetches))
+            else:
+                unit.delete(FETCHED, key)
         unit.commit()
 
     # The line of ready hosts

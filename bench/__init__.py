@@ -1,0 +1,1 @@
+"""Measurements beside others; their results stand in docs/performance.md."""

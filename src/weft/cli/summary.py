@@ -1,0 +1,52 @@
+"""What a crawl has come to, for people and for scripts."""
+
+from weft.cli import INTERRUPTED
+from weft.cli.output import count, say, warn
+from weft.engine.run import Report
+
+
+def summarize(report: Report) -> None:
+    progress = report.progress
+    rate = progress.pages / progress.elapsed_s if progress.elapsed_s else 0.0
+    say(
+        f"{count(progress.pages, 'page')} and {count(progress.items, 'item')} "
+        f"in {progress.elapsed_s:,.1f} s ({rate:,.1f} pages/s)"
+    )
+    for kind, number in report.failures.items():
+        say(f"  {count(number, 'request')} failed: {kind}")
+    if report.item_errors:
+        say(f"  {count(report.item_errors, 'item')} failed in a pipeline, see the log")
+    if report.refused:
+        say(f"  {count(report.refused, 'request')} refused, as by robots.txt")
+    _tell_what_is_left(report)
+    if report.outputs and progress.items:
+        say(f"Items are in {', '.join(report.outputs)}")
+
+
+def _tell_what_is_left(report: Report) -> None:
+    stats = report.progress.stats
+    if stats.held:
+        say(
+            f"  {count(stats.held, 'request')} kept for hosts that do not exist; "
+            "the same command tries them again after an hour"
+        )
+    left = stats.queued - stats.held + stats.parked
+    if left > 0:
+        say(
+            f"Not finished ({report.reason}): {count(left, 'request')} left. "
+            "The same command goes on."
+        )
+
+
+def exit_code(report: Report) -> int:
+    """0 only if the crawl did what it was told."""
+    if report.error is not None:
+        raise report.error
+    if report.reason == "shutdown":
+        return INTERRUPTED
+    has_met_trouble = report.failures or report.refused or report.progress.stats.held
+    is_fruitless = report.progress.pages == 0 and has_met_trouble
+    has_faults = "spider error" in report.failures or report.item_errors
+    if is_fruitless:
+        warn("weft: not a single page could be fetched", "red")
+    return 1 if is_fruitless or has_faults or report.reason == "start_error" else 0

@@ -1,0 +1,66 @@
+"""The words of several workers, added up to those of one crawl."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from weft.engine.run import Progress, Report
+from weft.records import Stats
+
+#: Scrapy's reason of a worker that has seen that everything is done.
+FINISHED = "finished"
+#: The reason of one that has had its share of the pages; the others may still have something to do.
+ENOUGH = "max_pages"
+
+
+class Tally:
+    """What all processes have told so far, also those that are dead."""
+
+    def __init__(self) -> None:
+        self._progress: dict[int, Progress] = {}
+        self._reports: list[Report] = []
+        self._stats = Stats()
+
+    def note(self, process: int, progress: Progress) -> None:
+        self._progress[process] = progress
+        if progress.stats.added:  # else it has not looked yet
+            self._stats = progress.stats
+
+    def note_report(self, process: int, report: Report) -> None:
+        self.note(process, report.progress)
+        self._reports.append(report)
+
+    def pages_of(self, process: int) -> int:
+        told = self._progress.get(process)
+        return told.pages if told else 0
+
+    def progress(self, elapsed_s: float, *, is_stopping: bool) -> Progress:
+        parts = self._progress.values()
+        return Progress(
+            elapsed_s=elapsed_s,
+            pages=sum(part.pages for part in parts),
+            items=sum(part.items for part in parts),
+            errors=sum(part.errors for part in parts),
+            stats=self._stats,
+            is_stopping=is_stopping,
+        )
+
+    def report(self, progress: Progress, stopped_by: str) -> Report:
+        return merge_reports(self._reports, progress, stopped_by)
+
+
+def merge_reports(reports: Sequence[Report], progress: Progress, stopped_by: str) -> Report:
+    """One report of all; there may be none. `stopped_by`: why they were told to stop, if they
+    were."""
+    failures: Counter[str] = Counter()
+    for report in reports:
+        failures.update(report.failures)
+    is_finished = any(report.reason == FINISHED for report in reports)
+    return Report(
+        reason=FINISHED if is_finished else stopped_by or ENOUGH,
+        progress=progress,
+        outputs=next((report.outputs for report in reports if report.outputs), ()),
+        failures=dict(failures.most_common()),
+        refused=sum(report.refused for report in reports),
+        item_errors=sum(report.item_errors for report in reports),
+        error=next((report.error for report in reports if report.error), None),
+    )

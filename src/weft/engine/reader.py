@@ -1,0 +1,86 @@
+"""Reads Scrapy's settings one by one and gathers what is wrong with them.
+
+A value that cannot be read is replaced by one that can, so that the rest can be read too.
+"""
+
+import math
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from scrapy.settings import BaseSettings
+
+Value = TypeVar("Value")
+Choice = TypeVar("Choice", bound=StrEnum)
+
+#: Larger numbers are mistakes.
+MAX_NUMBER = 1e9
+
+
+class Reader:
+    def __init__(self, settings: BaseSettings) -> None:
+        self._settings = settings
+        self.problems: list[str] = []
+
+    def text(self, name: str) -> str:
+        return str(self._settings.get(name) or "")
+
+    def flag(self, name: str) -> bool:
+        return self._read(self._settings.getbool, name, False)
+
+    def names(self, name: str) -> tuple[str, ...]:
+        return tuple(str(value) for value in self._read(self._settings.getlist, name, list[Any]()))
+
+    def table(self, name: str) -> dict[str, Any]:
+        return self._settings.getdict(name)
+
+    def choice(self, name: str, choices: type[Choice]) -> Choice:
+        value = self._settings.get(name)
+        try:
+            return choices(value)
+        except ValueError:
+            self.problems.append(f"{name} is {value!r}; choose one of {', '.join(choices)}")
+            return next(iter(choices))
+
+    def number(self, name: str, least: float = 0.0) -> float:
+        return self._number(name, f"{least:g} or more", lambda value: least <= value, least)
+
+    def share(self, name: str) -> float:
+        return self._number(name, "more than 0 and less than 1", lambda value: 0 < value < 1, 0.5)
+
+    def _number(
+        self, name: str, bounds: str, is_within: Callable[[float], bool], otherwise: float
+    ) -> float:
+        try:
+            value = self._settings.getfloat(name)
+        except (TypeError, ValueError):
+            value = math.nan
+        if is_within(value) and value < MAX_NUMBER:
+            return value
+        self.problems.append(
+            f"{name} is {self._settings.get(name)!r}; it must be a number, {bounds}"
+        )
+        return otherwise
+
+    def whole(self, name: str, most: int | None = None) -> int:
+        """A whole number from 1 on."""
+        value = self._settings.get(name)
+        try:
+            number = int(value)
+        except (OverflowError, TypeError, ValueError):
+            number = 0
+        # Not 2.5, nor True; but a text is what the command line gives.
+        is_whole = isinstance(value, str) or (number == value and not isinstance(value, bool))
+        if is_whole and 1 <= number <= (most or math.inf):
+            return number
+        bounds = f"from 1 to {most}" if most else "1 or more"
+        self.problems.append(f"{name} is {value!r}; it must be a whole number, {bounds}")
+        return 1
+
+    def _read(self, getter: Callable[[str], Value], name: str, otherwise: Value) -> Value:
+        """A setting by one of Scrapy's getters, which raise for what they cannot read."""
+        try:
+            return getter(name)
+        except (TypeError, ValueError) as problem:
+            self.problems.append(f"{name} cannot be read: {problem}")
+            return otherwise

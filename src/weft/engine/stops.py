@@ -1,0 +1,93 @@
+"""What to do when the process goes on after it was stopped, as by Ctrl-Z or SIGSTOP.
+
+A request that has passed the last gate has not left the process yet: it waits for a connection, or
+for a turn of the event loop. If the process is stopped at that moment for longer than its claims
+last, the request would be sent when it goes on, to a host that another worker serves by then. The
+first thing that happens then is SIGCONT; so whatever has not been sent is cut off there and in the
+next moments, while the gate is closed.
+"""
+
+import asyncio
+import math
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any, cast
+
+from scrapy.utils.reactor import is_reactor_installed
+from twisted.internet import tcp
+
+from weft.clock import monotonic_s
+
+#: How long to cut off what had passed the gate: until it must have begun to be sent.
+CUT_S = 0.2
+#: How long a request that fails may have been cut off.
+AFTERMATH_S = 1.0
+
+_SIGNAL = getattr(signal, "SIGCONT", None)  # Windows has none
+_watching: set[Callable[[], None]] = set()
+
+
+class Stops:
+    """`is_overdue` tells whether claims may have been given to others meanwhile."""
+
+    def __init__(self, is_overdue: Callable[[], bool]) -> None:
+        self._is_overdue = is_overdue
+        self._went_on_at_s = -math.inf
+
+    def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        _watching.add(self._go_on)
+        if _SIGNAL is None or threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(_SIGNAL) in (signal.SIG_DFL, signal.SIG_IGN):  # else it is the user's
+            signal.signal(_SIGNAL, _note_signal)
+
+    def close(self) -> None:
+        _watching.discard(self._go_on)
+
+    @property
+    def is_cutting(self) -> bool:
+        """Nothing may be sent now."""
+        return monotonic_s() < self._went_on_at_s + CUT_S
+
+    @property
+    def has_cut(self) -> bool:
+        """A request that fails now may be one that was cut off."""
+        return monotonic_s() < self._went_on_at_s + AFTERMATH_S
+
+    def _go_on(self) -> None:
+        # In the midst of anything: only what cannot disturb it.
+        if self._is_overdue():
+            self._went_on_at_s = monotonic_s()
+            cut_unsent()
+            self._loop.call_soon_threadsafe(self._cut)
+
+    def _cut(self) -> None:
+        cut_unsent()
+        if self.is_cutting:
+            self._loop.call_soon(self._cut)
+
+
+def _note_signal(number: int, frame: FrameType | None) -> None:
+    for go_on in [*_watching]:
+        go_on()
+
+
+def cut_unsent() -> None:
+    """End the connections of Scrapy that are being made, or that have something left to send.
+
+    Twisted notices it when it next looks at them, and tells whoever waits for an answer.
+    """
+    if not is_reactor_installed():
+        return
+    from twisted.internet import reactor
+
+    # Any: the types of Twisted do not know that this reactor has file descriptors.
+    for writer in cast(Any, reactor).getWriters():
+        if isinstance(writer, tcp.Client):
+            with suppress(OSError):
+                writer.socket.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,332 @@
+"""Looking a URL up in every place of Redis, for people: it reads queues and logs."""
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from weft.config import FrontierConfig
+from weft.frontier import policy
+from weft.frontier.policy import HostRecord
+from weft.frontier.redis import entry as entries
+from weft.frontier.redis import stories
+from weft.frontier.redis.entry import Entry
+from weft.frontier.redis.known import KnownSets
+from weft.frontier.redis.layout import Bucket, Layout, unpack_record
+from weft.frontier.redis.parking import unpack_block
+from weft.frontier.redis.seen import SeenSets
+from weft.frontier.redis.stories import Story
+from weft.records import Claim, Explanation, HostState, Order, PackedRequest, PageKind
+from weft.redis.client import Client
+
+#: Elements of a list that are read at a time.
+PAGE = 1_000
+#: Chunks of a log that are read at a time.
+CHUNK_PAGE = 32
+
+
+class _Head(msgspec.Struct, frozen=True, array_like=True):
+    """Of a group of claims, as claims.lua has it."""
+
+    kind: int
+    host: str
+    owner: str
+    level: str
+    left: int
+    alive: str
+
+
+class StoredClaim(msgspec.Struct, frozen=True):
+    owner: str
+    request: PackedRequest
+    entry: Entry
+    token: int
+    until_ms: int
+    #: The name of its group, and its place there.
+    group: str
+    place: int
+
+    def claim(self, config: FrontierConfig, record: HostRecord) -> Claim:
+        delay_ms = policy.delay_ms(record, self.request.host, config)
+        return Claim(self.token, self.request, self.owner, self.until_ms, delay_ms)
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """A request in a queue, or parked."""
+
+    request: PackedRequest
+    entry: Entry
+    is_parked: bool = False
+
+
+class Reader:
+    def __init__(self, client: Client, layout: Layout, config: FrontierConfig) -> None:
+        self._client = client
+        self._layout = layout
+        self._config = config
+
+    async def explain(self, fingerprint: int, host: str | None) -> Explanation:
+        buckets = self._layout.buckets
+        if host is not None and not self._layout.is_advanced:
+            buckets = [self._layout.bucket_of(host)]
+        claims = [c for c in await self.claims(buckets) if c.request.is_known_as(fingerprint)]
+        waiting = [w async for w in self._find_waiting(buckets, fingerprint, host)]
+        told = {
+            family: await self._find_stories(buckets, family, fingerprint)
+            for family in stories.FAMILIES
+        }
+        return await self._put_together(fingerprint, buckets, claims, waiting, told)
+
+    async def _put_together(
+        self,
+        fingerprint: int,
+        buckets: Sequence[Bucket],
+        claims: Sequence[StoredClaim],
+        waiting: Sequence[Waiting],
+        told: dict[str, list[Story]],
+    ) -> Explanation:
+        seen_as = await self._seen_as(buckets, fingerprint)
+        first = _first_sight(fingerprint, claims, waiting, told) if seen_as is not None else None
+        claim = claims[0] if claims else None
+        queued = waiting[0] if waiting else None
+        request = claim.request if claim else queued.request if queued else None
+        fetches = [
+            (story.at_ms, story.fetch(kind), story.url)
+            for kind in PageKind
+            for story in told[kind.name.lower()]
+        ]
+        fetches.sort(key=lambda fetch: fetch[0])
+        drop = told[stories.DROPPED][0] if told[stories.DROPPED] and seen_as is None else None
+        record = await self._record_of(request.host) if request else HostRecord()
+        url = request.url if request else fetches[0][2] if fetches else drop.url if drop else ""
+        return Explanation(
+            fingerprint=fingerprint,
+            url=url,
+            kind=seen_as,
+            seen_at_ms=first[0] if first else None,
+            found_on=first[1] if first else 0,
+            found_on_url=await self._url_of(buckets, first[1]) if first else "",
+            queued_kind=queued.request.kind if queued else None,
+            is_parked=bool(queued and queued.is_parked),
+            claim=claim.claim(self._config, record) if claim else None,
+            host=self._state(request.host, record) if request else None,
+            dropped_by=drop.note if drop else "",
+            dropped_at_ms=drop.at_ms if drop else 0,
+            bad_until_ms=await self._bad_until(buckets, fingerprint),
+            fetches=tuple(fetch for _, fetch, _ in fetches[-policy.MAX_FETCHES :]),
+        )
+
+    # Claims
+
+    async def claims(self, buckets: Iterable[Bucket]) -> list[StoredClaim]:
+        """All claims of these buckets, the oldest first."""
+        found = []
+        for bucket in buckets:
+            heads, packed, due = await self._client.run(
+                [
+                    ("HGETALL", f"{bucket.prefix}claims"),
+                    ("HGETALL", f"{bucket.prefix}claimed"),
+                    ("ZRANGE", f"{bucket.prefix}due", 0, -1, "WITHSCORES"),
+                ]
+            )
+            deadlines = _Deadlines(due)
+            for name in heads.keys() & packed.keys():
+                head = msgspec.msgpack.decode(heads[name], type=_Head)
+                for place, entry in _alive(head, packed[name]):
+                    number = int(name) + place - 1
+                    found.append(
+                        StoredClaim(
+                            owner=head.owner,
+                            request=entry.request(head.host, PageKind(head.kind)),
+                            entry=entry,
+                            token=self._layout.token(bucket, number),
+                            until_ms=deadlines.of(number),
+                            group=name.decode(),
+                            place=place,
+                        )
+                    )
+        return sorted(found, key=lambda claim: claim.token)
+
+    # Queues
+
+    async def _find_waiting(
+        self, buckets: Iterable[Bucket], fingerprint: int, host: str | None
+    ) -> AsyncIterator[Waiting]:
+        for bucket in buckets:
+            hosts = [host] if host is not None else await self._hosts(bucket)
+            for name in hosts:
+                for kind in PageKind:
+                    async for waiting in self._waiting(bucket, name, kind):
+                        if waiting.request.is_known_as(fingerprint):
+                            yield waiting
+                            return
+
+    async def _hosts(self, bucket: Bucket) -> list[str]:
+        [names] = await self._client.run([("HKEYS", f"{bucket.prefix}hosts")])
+        return sorted(name.decode() for name in names)
+
+    async def _waiting(self, bucket: Bucket, host: str, kind: PageKind) -> AsyncIterator[Waiting]:
+        name = f"{kind.name.lower()}:{host}"
+        for key in await self._queue_keys(bucket, host, kind):
+            async for packed in self._elements(key):
+                yield _waiting(packed, host, kind, is_parked=False)
+        async for block in self._elements(f"{bucket.prefix}blocks:{name}"):
+            for packed in unpack_block(block, host, kind):
+                yield _waiting(packed, host, kind, is_parked=True)
+        async for packed in self._elements(f"{bucket.prefix}spill:{name}"):
+            yield _waiting(packed, host, kind, is_parked=True)
+
+    async def _queue_keys(self, bucket: Bucket, host: str, kind: PageKind) -> list[str]:
+        name = kind.name.lower()
+        if self._config.order is not Order.PRIORITY:
+            return [f"{bucket.prefix}queue:{name}:{host}"]
+        levels = f"{bucket.prefix}levels:{name}:{host}"
+        [found] = await self._client.run([("ZRANGE", levels, 0, -1)])
+        return [f"{bucket.prefix}queue:{name}:{level.decode()}:{host}" for level in found]
+
+    async def _elements(self, key: str, page: int = PAGE) -> AsyncIterator[bytes]:
+        """The elements of a list, or of the set that the order `random` has instead."""
+        [kind] = await self._client.run([("TYPE", key)])
+        if kind == b"set":
+            [members] = await self._client.run([("SMEMBERS", key)])
+            for member in members:
+                yield member
+            return
+        first = 0
+        while True:
+            [found] = await self._client.run([("LRANGE", key, first, first + page - 1)])
+            for element in found:
+                yield element
+            if len(found) < page:
+                return
+            first += page
+
+    # Logs
+
+    async def _find_stories(
+        self, buckets: Iterable[Bucket], family: str, fingerprint: int
+    ) -> list[Story]:
+        return [s async for s in self._stories(buckets, family) if s.is_about(fingerprint)]
+
+    async def _stories(self, buckets: Iterable[Bucket], family: str) -> AsyncIterator[Story]:
+        for bucket in buckets:
+            for log in ("history", "stories"):
+                async for chunk in self._elements(f"{bucket.prefix}{log}:{family}", CHUNK_PAGE):
+                    for story in stories.unpack(chunk):
+                        yield story
+
+    async def _url_of(self, buckets: Sequence[Bucket], fingerprint: int) -> str:
+        """The URL of a page, which most often is of the same host."""
+        if not fingerprint:
+            return ""
+        others = [bucket for bucket in self._layout.buckets if bucket not in buckets]
+        for places in (buckets, others):
+            for kind in PageKind:
+                async for story in self._stories(places, kind.name.lower()):
+                    if story.is_about(fingerprint):
+                        return story.url
+            for claim in await self.claims(places):
+                if claim.request.is_known_as(fingerprint):
+                    return claim.request.url
+        return ""
+
+    # The rest
+
+    async def _seen_as(self, buckets: Iterable[Bucket], fingerprint: int) -> PageKind | None:
+        for bucket in buckets:
+            sets = SeenSets(self._client, self._layout, bucket)
+            await sets.load()
+            if (kind := await sets.kind_of(fingerprint)) is not None:
+                return kind
+        known = KnownSets(self._client, self._layout.job)
+        await known.load()
+        [is_learned] = await known.find([fingerprint])
+        return policy.LEARNED_KIND if is_learned else None
+
+    async def _bad_until(self, buckets: Sequence[Bucket], fingerprint: int) -> int:
+        commands = [("HGET", f"{bucket.prefix}bad", str(fingerprint)) for bucket in buckets]
+        return max(int(raw or 0) for raw in await self._client.run(commands))
+
+    async def _record_of(self, host: str) -> HostRecord:
+        commands = [("HGET", f"{bucket.prefix}hosts", host) for bucket in self._layout.buckets]
+        found = [raw for raw in await self._client.run(commands) if raw is not None]
+        return unpack_record(found[0]) if found else HostRecord()
+
+    def _state(self, host: str, record: HostRecord) -> HostState:
+        return policy.host_state(record, host, self._config)
+
+
+def _alive(head: _Head, packed: bytes) -> Iterator[tuple[int, Entry]]:
+    """The claims of a group that have not ended, with their places."""
+    for place, request in enumerate(_unpack_strings(packed), 1):
+        if head.alive[place - 1] == "1":
+            yield place, entries.unpack(request)
+
+
+def _unpack_strings(packed: bytes) -> list[bytes]:
+    """An array of strings as Redis' msgpack has them: they hold any bytes, which msgspec takes for
+    broken text."""
+    count, at = _unpack_size(packed, 0, fixed=0x90, bits=4, wide=0xDC)
+    strings = []
+    for _ in range(count):
+        size, at = _unpack_size(packed, at, fixed=0xA0, bits=5, wide=0xDA)
+        strings.append(packed[at : at + size])
+        at += size
+    return strings
+
+
+def _unpack_size(packed: bytes, at: int, *, fixed: int, bits: int, wide: int) -> tuple[int, int]:
+    """A size and where what follows begins: in the first byte, or in 1 (text), 2 or 4 bytes."""
+    first = packed[at]
+    if first >> bits == fixed >> bits:
+        return first & ((1 << bits) - 1), at + 1
+    length = {wide - 1: 1, wide: 2, wide + 1: 4}[first]
+    return int.from_bytes(packed[at + 1 : at + 1 + length], "big"), at + 1 + length
+
+
+class _Deadlines:
+    """Of tokens, and of batches of tokens; see claims.lua."""
+
+    def __init__(self, due: Sequence[Any]) -> None:
+        """`due` as Redis tells it: pairs, or one after the other."""
+        self._own: dict[int, int] = {}
+        self._batches: list[tuple[int, int, int]] = []
+        pairs = (
+            due
+            if due and isinstance(due[0], tuple | list)
+            else zip(due[::2], due[1::2], strict=True)
+        )
+        for name, until_ms in pairs:
+            first, _, last = name.decode().partition(":")
+            if last:
+                self._batches.append((int(first), int(last), int(until_ms)))
+            else:
+                self._own[int(first)] = int(until_ms)
+
+    def of(self, number: int) -> int:
+        if number in self._own:
+            return self._own[number]
+        return next((at for first, last, at in self._batches if first <= number <= last), 0)
+
+
+def _waiting(packed: bytes, host: str, kind: PageKind, *, is_parked: bool) -> Waiting:
+    entry = entries.unpack(packed)
+    return Waiting(entry.request(host, kind), entry, is_parked)
+
+
+def _first_sight(
+    fingerprint: int,
+    claims: Iterable[StoredClaim],
+    waiting: Iterable[Waiting],
+    told: dict[str, list[Story]],
+) -> tuple[int, int] | None:
+    """When a request was first seen, and where it was found; None if nothing tells it."""
+    found = [claim.entry for claim in claims] + [one.entry for one in waiting]
+    sights = [(e.at_ms, e.found_on) for e in found if e.fingerprint == fingerprint]
+    sights += [
+        (story.seen_at_ms, story.found_on)
+        for kind in PageKind
+        for story in told[kind.name.lower()]
+        if story.fingerprint == fingerprint
+    ]
+    return min(sights, key=lambda sight: sight[0], default=None)

@@ -1,0 +1,87 @@
+"""The claims of this client, as the scripts know them: in groups, with places."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from weft.frontier.redis.entry import Entry
+from weft.frontier.redis.layout import Bucket, Layout
+from weft.records import PackedRequest
+
+
+class Batch:
+    """Claims that were handed out together, and so have one deadline."""
+
+    def __init__(self, name: str, left: int) -> None:
+        self.name = name
+        self.left = left
+
+
+class Held(NamedTuple):
+    """A claim of ours."""
+
+    request: PackedRequest
+    entry: Entry
+    #: The group that it is in, and its place there; see claims.lua.
+    group: str
+    place: int
+    #: None: another has made it in our name.
+    batch: Batch | None
+
+
+class Part:
+    """The claims of one bucket that a call is about, each by its number in that call."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, list[int]] = defaultdict(list)
+        #: How many are no claims of ours.
+        self.stale = 0
+
+    def keep(self, answers: Sequence[Sequence[bool]]) -> None:
+        """Leave out those that the frontier does not know as claims."""
+        for name, own in [*self.groups.items()]:
+            valid = [i for i, answer in zip(own, answers[0], strict=True) if answer]
+            answers = answers[1:]
+            self.stale += len(own) - len(valid)
+            self.groups[name] = valid
+            if not valid:
+                del self.groups[name]
+
+
+class HeldClaims:
+    def __init__(self) -> None:
+        self._held: dict[int, Held] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, token: int) -> bool:
+        return token in self._held
+
+    def __getitem__(self, token: int) -> Held:
+        return self._held[token]
+
+    def put(self, token: int, held: Held) -> None:
+        self._held[token] = held
+
+    def let_go(self, tokens: Iterable[int]) -> None:
+        for token in tokens:
+            held = self._held.pop(token, None)
+            if held and held.batch:
+                held.batch.left -= 1
+
+    def clear(self) -> None:
+        self._held.clear()
+
+    def parts(self, layout: Layout, tokens: Sequence[int], *, once: bool) -> dict[Bucket, Part]:
+        """The tokens by bucket and group. `once`: one that comes again is no claim any more."""
+        parts: dict[Bucket, Part] = defaultdict(Part)
+        met: set[int] = set()
+        for i, token in enumerate(tokens):
+            part = parts[layout.bucket_of_token(token)]
+            if token not in self._held or (once and token in met):
+                part.stale += 1
+            else:
+                part.groups[self._held[token].group].append(i)
+            met.add(token)
+        return parts

@@ -1,0 +1,148 @@
+"""How a job is laid out in Redis: its shape, its buckets, where a host and a fingerprint belong."""
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import md5
+from struct import Struct
+
+import mmh3
+import msgspec
+
+from weft.config import FrontierConfig, HostLimits, SharedConfig
+from weft.frontier.policy import HostRecord
+from weft.frontier.redis.scripts import BucketConfig
+from weft.records import Picker, SeenKind
+from weft.redis import keys
+
+#: Raised whenever an older Weft could not read what this one writes.
+FORMAT = "1"
+#: Parked requests that make a block.
+BLOCK_SIZE = 1_000
+#: Requests that a host may have in its queue however full its bucket is.
+HOST_FLOOR = 1_000
+
+_encode = msgspec.msgpack.encode
+_HASH_BITS = (1 << 48) - 1
+
+
+class Bucket:
+    """One partition of the hosts of a job."""
+
+    def __init__(self, number: int, prefix: str, config: bytes) -> None:
+        self.number = number
+        self.prefix = prefix
+        self.config = config
+        #: When a claim may be worth asking for, by the clock of whoever asks.
+        self.claim_at_ms = 0.0
+        #: What the last claim said of the next; None: not before something changes.
+        self.next_in_ms: int | None = None
+
+
+class Layout:
+    def __init__(self, job: str, config: FrontierConfig, shape: SharedConfig) -> None:
+        self.job = job
+        self.shape = shape
+        self.is_advanced = shape.picker is Picker.ADVANCED
+        self.is_bloom = shape.seen is SeenKind.BLOOM
+        prefixes = [
+            keys.bucket_prefix(job, number, is_one_slot=self.is_advanced)
+            for number in range(shape.buckets)
+        ]
+        by_bucket = self._limits_by_bucket(config.limits_by_host)
+        self.buckets = [
+            Bucket(number, prefix, _encode(self._config(config, by_bucket[number], prefixes)))
+            for number, prefix in enumerate(prefixes)
+        ]
+        self._numbers = {prefix: number for number, prefix in enumerate(prefixes)}
+
+    def bucket_of(self, host: str) -> Bucket:
+        """The bucket that the hash of a host names."""
+        return self.buckets[_hash(host) % len(self.buckets)]
+
+    def bucket_at(self, prefix: str) -> Bucket:
+        return self.buckets[self._numbers[prefix]]
+
+    # Tokens carry the number of their bucket.
+
+    def token(self, bucket: Bucket, number: int) -> int:
+        return number * len(self.buckets) + bucket.number
+
+    def bucket_of_token(self, token: int) -> Bucket:
+        return self.buckets[token % len(self.buckets)]
+
+    def hashes(self, fingerprint: int) -> tuple[int, int]:
+        """Where a fingerprint stands in a Bloom filter: position i is hash + i·step."""
+        if not self.is_bloom:
+            return 0, 0
+        one, two = mmh3.hash64(fingerprint.to_bytes(8, "big"), signed=False)
+        return one & _HASH_BITS, (two & _HASH_BITS) | 1
+
+    def _limits_by_bucket(
+        self, limits: Mapping[str, HostLimits]
+    ) -> list[dict[str, tuple[int, int]]]:
+        """Each bucket is told the limits of its own hosts only; if hosts move, of all."""
+        plain = {host: (own.delay_ms, own.concurrency) for host, own in limits.items()}
+        if self.is_advanced:
+            return [plain] * self.shape.buckets
+        by_bucket: list[dict[str, tuple[int, int]]] = [{} for _ in range(self.shape.buckets)]
+        for host, own in plain.items():
+            by_bucket[_hash(host) % self.shape.buckets][host] = own
+        return by_bucket
+
+    def _config(
+        self,
+        config: FrontierConfig,
+        limits_by_host: dict[str, tuple[int, int]],
+        prefixes: list[str],
+    ) -> BucketConfig:
+        shape = self.shape
+        return BucketConfig(
+            order=config.order,
+            delay_ms=config.limits.delay_ms,
+            concurrency=config.limits.concurrency,
+            limits_by_host=limits_by_host,
+            claim_ms=config.claim_ms,
+            backoff_ms=config.backoff_ms,
+            max_backoff_ms=config.max_backoff_ms,
+            max_pause_ms=config.max_pause_ms,
+            bad_url_ms=config.bad_url_ms,
+            bad_host_ms=config.bad_host_ms,
+            workers_per_host=config.workers_per_host,
+            bucket_limit=shape.bucket_limit,
+            host_floor=min(HOST_FLOOR, shape.bucket_limit),
+            block_size=BLOCK_SIZE,
+            bloom_capacity=math.ceil(shape.expected_urls / shape.buckets) if self.is_bloom else 0,
+            bloom_error=shape.bloom_error,
+            picker=shape.picker,
+            job_prefix=keys.job_prefix(self.job),
+            buckets=prefixes if self.is_advanced else [],
+        )
+
+
+_FIXED_NAMES = [name for name in HostRecord.__struct_fields__ if name != "owners"]
+_FIXED = Struct(">IIIdIIdBdIIH")
+_LENGTH = Struct(">H")
+_COUNT = Struct(">I")
+
+
+def unpack_record(packed: bytes) -> HostRecord:
+    """The record of a host, as common.lua packs it."""
+    *fixed, owners = _FIXED.unpack_from(packed)
+    record = HostRecord(owners=[])
+    for name, number in zip(_FIXED_NAMES, fixed, strict=True):
+        setattr(record, name, bool(number) if name == "is_held" else int(number))
+    place = _FIXED.size
+    for _ in range(owners):
+        (length,) = _LENGTH.unpack_from(packed, place)
+        end = place + _LENGTH.size + length
+        (count,) = _COUNT.unpack_from(packed, end)
+        record.owners.append((packed[place + _LENGTH.size : end].decode(), count))
+        place = end + _COUNT.size
+    return record
+
+
+@lru_cache(maxsize=100_000)
+def _hash(host: str) -> int:
+    digest = md5(host.encode(errors="surrogatepass"), usedforsecurity=False).digest()
+    return int.from_bytes(digest, "big")

@@ -1,0 +1,158 @@
+-- Hands out up to `limit` requests of hosts that may be fetched now.
+-- returns when it may be worth asking again, in ms (-1: not before something changes); the deadline;
+--         the claims in groups: host, kind, delay, first token, count; and hosts whose parked
+--         requests are wanted; and the name of the batch. Blobs: the packed requests
+-- A request goes from its queue into a claim in one step.
+
+local hungry = prefix .. 'hungry'
+
+-- `sharers` may have claims of one host, each its part of the concurrency.
+local function part_of(host)
+  return math.ceil(concurrency_of(host) / sharers)
+end
+
+local function may_serve(host, record)
+  local held = held_by(record, owner)
+  local has_delay = delay_of(host, record) > 0
+  if held == nil then
+    return #record[OWNERS] < (has_delay and 1 or workers_per_host)
+  end
+  return has_delay or held < part_of(host)
+end
+
+-- The next hosts in line that this owner may serve, up to `most`, of those that stand there before
+-- `until_ms`; `walk` is the place to go on from.
+local function walk_line(walk, until_ms, most)
+  local found = {}
+  local page_size = math.min(most, 64)
+  while #found < most do
+    local limits = { 'LIMIT', walk.offset, math.min(page_size, most - #found) }
+    local page = redis.call('ZRANGEBYSCORE', ready, '-inf', until_ms, unpack(limits))
+    load_hosts(page)
+    for _, host in ipairs(page) do
+      if may_serve(host, load_host(host)) then
+        found[#found + 1] = host
+      end
+    end
+    walk.offset = walk.offset + #page
+    if #page < limits[3] then
+      break
+    end
+  end
+  return found
+end
+
+local function allowance(host, record)
+  if math.max(record[NEXT_AT], record[BAD_UNTIL]) > now_ms then
+    return 0
+  end
+  local free = math.max(0, concurrency_of(host) - record[CLAIMED])
+  if delay_of(host, record) > 0 then
+    free = math.min(free, 1)
+  else
+    free = math.min(free, math.max(0, part_of(host) - (held_by(record, owner) or 0)))
+  end
+  return math.min(free, queued(record))
+end
+
+local until_ms = now_ms + claim_ms
+local groups, requests, heads, bodies = {}, { '' }, {}, {}
+local PER_HOST = 8 -- as in policy.py
+local served = {}
+local walk = { offset = 0 }
+local left = limit
+
+local batch = ''
+local last_token = tonumber(redis.call('HGET', meta, 'last_token'))
+if last_token == nil then
+  -- No token is ever used twice, even if the bucket was cleared: they start with the time.
+  local time = redis.call('TIME')
+  last_token = time[1] * 1000000 + time[2]
+end
+
+local first_token = last_token + 1
+
+local function hand_out(host, kind, many, delay)
+  while many > 0 do
+    local taken, level = take(host, kind, many)
+    local name = number_text(last_token + 1)
+    local head = { kind, host, owner, level, #taken, string.rep('1', #taken) }
+    groups[#groups + 1] = { host, kind, delay, last_token + 1, #taken }
+    heads[#heads + 1] = name
+    heads[#heads + 1] = cmsgpack.pack(head)
+    bodies[#bodies + 1] = name
+    bodies[#bodies + 1] = cmsgpack.pack(taken)
+    for _, request in ipairs(taken) do
+      requests[#requests + 1] = request
+    end
+    last_token = last_token + #taken
+    many = many - #taken
+  end
+end
+
+local function claim_from(host, most)
+  local record = load_host(host)
+  set_held(record, false)
+  local many = math.min(most, allowance(host, record))
+  if many <= 0 then
+    return
+  end
+  local delay = delay_of(host, record)
+  local data = math.min(many, record[QUEUED + 1])
+  if data > 0 then
+    hand_out(host, 1, data, delay)
+  end
+  if many > data then
+    hand_out(host, 0, many - data, delay)
+  end
+  record[CLAIMED] = record[CLAIMED] + many
+  count_owner(record, owner, many)
+  if delay > 0 then
+    record[NEXT_AT] = now_ms + delay
+  end
+  count('claimed', many)
+  left = left - many
+end
+
+local size = math.max(1, math.floor(limit / PER_HOST))
+while left > 0 do
+  local chunk = walk_line(walk, now_ms, size)
+  if #chunk == 0 then
+    break
+  end
+  -- At first each gives its share, so that one does not take it all.
+  for _, quota in ipairs({ math.max(1, math.floor(left / #chunk)), limit }) do
+    for _, host in ipairs(chunk) do
+      if left <= 0 then
+        break
+      end
+      claim_from(host, math.min(quota, left))
+    end
+  end
+  for _, host in ipairs(chunk) do
+    served[#served + 1] = host
+  end
+end
+for _, host in ipairs(served) do
+  local record = load_host(host)
+  record[READY_AT] = 0 -- to the end of the line
+  reposition(host, record)
+  if parked(record) > 0 and queued(record) < host_floor / 2 then
+    redis.call('SADD', hungry, host)
+  end
+end
+each_batch('HSET', claims, heads)
+each_batch('HSET', claimed, bodies)
+if #heads > 0 then
+  batch = number_text(first_token) .. ':' .. number_text(last_token)
+  redis.call('ZADD', due, number_text(until_ms), batch)
+  redis.call('HSET', meta, 'last_token', number_text(last_token))
+end
+save_hosts()
+save_counters()
+
+local first = walk_line({ offset = 0 }, '+inf', 1)[1]
+local next_in_ms = first and math.max(0, load_host(first)[READY_AT] - now_ms) or -1
+requests[1] = cmsgpack.pack({ next_in_ms, until_ms, groups,
+  redis.call('SRANDMEMBER', hungry, 4), batch })
+return requests

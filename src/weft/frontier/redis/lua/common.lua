@@ -1,0 +1,220 @@
+-- What all verbs share: time, counters, the records of hosts and the rules of their budgets.
+-- The rules are those of frontier/policy.py; a state machine holds the two together.
+
+local meta = prefix .. 'meta'
+
+if now_ms == 0 then -- Redis' own clock, unless a test brings one
+  local time = redis.call('TIME')
+  now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local KINDS = { [0] = 'nav', [1] = 'data' }
+
+-- More arguments than this do not fit on Lua's stack.
+local MOST = 1000
+
+-- An integer as text. (Left to themselves, Lua and Redis make a detour over floating point.)
+local function number_text(number)
+  return string.format('%d', number)
+end
+
+-- Calls a command with all of these arguments, as often as it takes.
+local function each_batch(command, key, arguments)
+  for first = 1, #arguments, MOST do
+    redis.call(command, key, unpack(arguments, first, math.min(first + MOST - 1, #arguments)))
+  end
+end
+
+-- Counters
+
+local changes = {}
+
+local function count(name, change)
+  changes[name] = (changes[name] or 0) + change
+end
+
+local function save_counters()
+  for name, change in pairs(changes) do
+    if change ~= 0 then
+      redis.call('HINCRBY', meta, name, change)
+    end
+  end
+end
+
+-- Records of hosts, as in policy.HostRecord
+
+local QUEUED, CLAIMED, NEXT_AT, BACKOFF, CRAWL_DELAY = 1, 3, 4, 5, 6 -- QUEUED + kind
+local BAD_UNTIL, IS_HELD, READY_AT, OWNERS, PARKED = 7, 8, 9, 10, 11 -- PARKED + kind
+
+local hosts = prefix .. 'hosts'
+local ready = prefix .. 'ready'
+local records = {}
+local touched = {} -- hosts whose records have changed
+local stood_at = {} -- where a host stood in the line when it was loaded
+
+-- Fixed fields, then each owner with its number of claims.
+local FIXED = '>I4I4I4dI4I4dBdI4I4I2'
+local OWNER = '>I2c0I4'
+
+local function unpack_record(packed)
+  local nav, data, claimed, next_at, backoff, crawl_delay, bad_until, is_held, ready_at, parked_nav,
+    parked_data, many, place = struct.unpack(FIXED, packed)
+  local owners = {}
+  for i = 1, many do
+    local owner, held
+    owner, held, place = struct.unpack(OWNER, packed, place)
+    owners[i] = { owner, held }
+  end
+  return { nav, data, claimed, next_at, backoff, crawl_delay, bad_until, is_held == 1, ready_at,
+    owners, parked_nav, parked_data }
+end
+
+local function pack_record(record)
+  local owners = record[OWNERS]
+  local packed = struct.pack(FIXED, record[1], record[2], record[3], record[4], record[5],
+    record[6], record[7], record[IS_HELD] and 1 or 0, record[9], record[11], record[12], #owners)
+  for _, owner in ipairs(owners) do
+    packed = packed .. struct.pack('>I2', #owner[1]) .. owner[1] .. struct.pack('>I4', owner[2])
+  end
+  return packed
+end
+
+local function keep_host(host, packed)
+  local record
+  if packed then
+    record = unpack_record(packed)
+  else
+    record = { 0, 0, 0, 0, 0, 0, 0, false, 0, {}, 0, 0 }
+    count('hosts', 1)
+  end
+  records[host] = record
+  stood_at[host] = record[READY_AT]
+  return record
+end
+
+local function load_host(host)
+  return records[host] or keep_host(host, redis.call('HGET', hosts, host))
+end
+
+-- All at once, so that `load_host` finds them here.
+local function load_hosts(names)
+  local missing = {}
+  for _, host in ipairs(names) do
+    if not records[host] then
+      missing[#missing + 1] = host
+      records[host] = true -- asked for
+    end
+  end
+  for first = 1, #missing, MOST do
+    local last = math.min(first + MOST - 1, #missing)
+    for i, packed in ipairs(redis.call('HMGET', hosts, unpack(missing, first, last))) do
+      keep_host(missing[first + i - 1], packed)
+    end
+  end
+end
+
+local function queued(record)
+  return record[QUEUED] + record[QUEUED + 1]
+end
+
+local function parked(record)
+  return record[PARKED] + record[PARKED + 1]
+end
+
+local function save_hosts()
+  local packed, standing, leaving = {}, {}, {}
+  for host in pairs(touched) do
+    local record = records[host]
+    local at_ms = record[READY_AT]
+    packed[#packed + 1] = host
+    packed[#packed + 1] = pack_record(record)
+    if at_ms ~= stood_at[host] then
+      if at_ms > 0 then
+        standing[#standing + 1] = number_text(at_ms)
+        standing[#standing + 1] = host
+      else
+        leaving[#leaving + 1] = host
+      end
+      stood_at[host] = at_ms
+    end
+  end
+  each_batch('HSET', hosts, packed)
+  each_batch('ZADD', ready, standing)
+  each_batch('ZREM', ready, leaving)
+end
+
+-- Budgets
+
+local function delay_of(host, record)
+  local own = limits_by_host[host]
+  return math.max(own and own[1] or delay_ms, record[CRAWL_DELAY])
+end
+
+local function concurrency_of(host)
+  local own = limits_by_host[host]
+  return own and own[2] or concurrency
+end
+
+-- How many claims of a host an owner has; nil: none.
+local function held_by(record, owner)
+  for _, held in ipairs(record[OWNERS]) do
+    if held[1] == owner then
+      return held[2]
+    end
+  end
+end
+
+local function count_owner(record, owner, change)
+  local owners = record[OWNERS]
+  for i, held in ipairs(owners) do
+    if held[1] == owner then
+      held[2] = held[2] + change
+      if held[2] <= 0 then
+        table.remove(owners, i)
+      end
+      return
+    end
+  end
+  if change > 0 then
+    owners[#owners + 1] = { owner, change }
+  end
+end
+
+local function note_sent(host, record, ago_ms)
+  local delay = delay_of(host, record)
+  if delay > 0 then
+    record[NEXT_AT] = math.max(record[NEXT_AT], now_ms - ago_ms + delay)
+  end
+end
+
+-- Counts the requests of a host as held, or no longer.
+local function set_held(record, is_held)
+  if is_held ~= record[IS_HELD] then
+    record[IS_HELD] = is_held
+    count('held', is_held and queued(record) or -queued(record))
+  end
+end
+
+local function count_queued(record, kind, change)
+  record[QUEUED + kind] = record[QUEUED + kind] + change
+  count('queued_' .. KINDS[kind], change)
+  if record[IS_HELD] then
+    count('held', change)
+  end
+end
+
+local function count_parked(record, kind, change)
+  record[PARKED + kind] = record[PARKED + kind] + change
+  count('parked', change)
+end
+
+-- Gives a host its place in the line; one that stands there keeps it. Called after every change.
+local function reposition(host, record)
+  touched[host] = true
+  local at_ms = 0
+  if queued(record) > 0 and record[CLAIMED] < concurrency_of(host) then
+    local since_ms = record[READY_AT] > 0 and record[READY_AT] or now_ms
+    at_ms = math.max(record[NEXT_AT], record[BAD_UNTIL], since_ms)
+  end
+  record[READY_AT] = at_ms
+end

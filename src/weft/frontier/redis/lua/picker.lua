@@ -1,0 +1,89 @@
+-- The picker `advanced`: a host that comes to a full bucket goes to the least loaded one, which is
+-- remembered in `moved` (host → bucket and home) as long as it has requests there. Only a host that
+-- has nothing in its own bucket goes, and its budget goes with it: so it never is in two buckets at
+-- once. All buckets of such a job are in one slot. `buckets` are their prefixes.
+
+local moved = job_prefix .. 'moved'
+
+local function moved_to(host)
+  local packed = picker == 'advanced' and redis.call('HGET', moved, host)
+  if packed then
+    return unpack(cmsgpack.unpack(packed)) -- bucket, home
+  end
+end
+
+-- Where the fingerprints of a host in this bucket are.
+local function home_of(host)
+  local _, home = moved_to(host)
+  return home or prefix
+end
+
+local function load_of(bucket)
+  local told = redis.call('HMGET', bucket .. 'meta', 'queued_nav', 'queued_data', 'parked')
+  return (tonumber(told[1]) or 0) + (tonumber(told[2]) or 0) + (tonumber(told[3]) or 0)
+end
+
+local function least_loaded()
+  local best, least
+  for _, bucket in ipairs(buckets) do
+    local load = load_of(bucket)
+    if least == nil or load < least then
+      best, least = bucket, load
+    end
+  end
+  return best
+end
+
+-- The budget of a host, which has nothing queued or claimed, goes with it.
+local function carry_budget(host, from, to)
+  local packed = redis.call('HGET', from .. 'hosts', host)
+  if packed then
+    redis.call('HSET', to .. 'hosts', host, packed)
+    redis.call('HDEL', from .. 'hosts', host)
+    redis.call('HINCRBY', from .. 'meta', 'hosts', -1)
+    redis.call('HINCRBY', to .. 'meta', 'hosts', 1)
+  end
+end
+
+local function is_idle(packed)
+  if not packed then
+    return true
+  end
+  local record = unpack_record(packed)
+  return queued(record) + record[CLAIMED] + parked(record) == 0
+end
+
+-- Whether the requests of a host go into this bucket, which has so many; sends it away if it is full.
+local function belongs_here(host, home, live)
+  local bucket = moved_to(host)
+  if bucket then
+    return bucket == prefix
+  end
+  if prefix ~= home then
+    return false
+  end
+  if live < bucket_limit or not is_idle(redis.call('HGET', hosts, host)) then
+    return true
+  end
+  local best = least_loaded()
+  if best == prefix then
+    return true
+  end
+  carry_budget(host, prefix, best)
+  redis.call('HSET', moved, host, cmsgpack.pack({ best, prefix }))
+  return false
+end
+
+-- Hosts that have nothing left here go back where they came from.
+local function return_idle()
+  if picker ~= 'advanced' then
+    return
+  end
+  for host, record in pairs(records) do
+    local bucket, home = moved_to(host)
+    if bucket == prefix and queued(record) + record[CLAIMED] + parked(record) == 0 then
+      redis.call('HDEL', moved, host)
+      carry_budget(host, prefix, home)
+    end
+  end
+end

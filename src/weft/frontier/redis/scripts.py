@@ -1,0 +1,218 @@
+"""The doors of the Lua scripts: what each verb is given and what it answers, for one bucket."""
+
+import msgspec
+
+from weft.redis.script import Script
+
+
+class BucketConfig(msgspec.Struct, frozen=True, array_like=True):
+    """What stays the same from call to call."""
+
+    order: str
+    delay_ms: int
+    concurrency: int
+    limits_by_host: dict[str, tuple[int, int]]
+    claim_ms: int
+    backoff_ms: int
+    max_backoff_ms: int
+    max_pause_ms: int
+    bad_url_ms: int
+    bad_host_ms: int
+    workers_per_host: int
+    bucket_limit: int
+    #: Requests that a host may have in its queue however full the bucket is.
+    host_floor: int
+    #: Parked requests that make a block.
+    block_size: int
+    #: 0: seen sets are exact.
+    bloom_capacity: int
+    bloom_error: float
+    picker: str
+    job_prefix: str
+    #: Prefixes of all buckets, for the picker `advanced`.
+    buckets: list[str]
+
+
+class Add(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    home: str
+    #: Host, kind, level.
+    groups: list[tuple[str, int, str]]
+    #: Group, fingerprint, hash, step, flag; five for each. Blobs: the packed requests.
+    requests: list[object]
+
+
+class Added(msgspec.Struct, frozen=True, array_like=True):
+    letters: str
+    #: Queues whose parked requests fill a block: kind, host.
+    blocks: list[tuple[int, str]]
+
+
+class Claim(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    owner: str
+    limit: int
+    #: How many owners share a host that more than one may have.
+    sharers: int
+
+
+class ClaimedGroup(msgspec.Struct, frozen=True, array_like=True):
+    host: str
+    kind: int
+    delay_ms: int
+    first_token: int
+    count: int
+
+
+class Claimed(msgspec.Struct, frozen=True, array_like=True):
+    """Blobs: the packed requests of all groups."""
+
+    #: -1: not before something changes.
+    next_in_ms: int
+    until_ms: int
+    groups: list[ClaimedGroup]
+    hungry: list[str]
+    batch: str
+
+
+class Groups(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    #: Name of a group of claims, and places in it, from 1.
+    groups: list[tuple[str, list[int]]]
+    #: So many more are no claims.
+    stale: int
+
+
+class Finish(msgspec.Struct, frozen=True, array_like=True):
+    """Blobs: a chunk of stories for nav and one for data; empty: none."""
+
+    now_ms: int
+    #: Name of a group of claims; places in it; of each ending * 1000 + status; of each how long
+    #: ago the last request was sent to its host (-1: none was).
+    groups: list[tuple[str, list[int], list[int], list[int]]]
+    #: Where there is more to say: number of the group, and in its places (from 1); fingerprint,
+    #: retry after, Crawl-delay, is host bad.
+    extras: list[tuple[int, int, str, int, int, bool]]
+    #: Batches that have no claims any more.
+    spent: list[str]
+    stale: int
+
+
+class Finished(msgspec.Struct, frozen=True, array_like=True):
+    #: For each group and place whether it was a claim.
+    answers: list[list[bool]]
+    #: How many chunks there are now, of nav and of data; empty: nothing was done.
+    chunks: list[int]
+
+
+class Reclaim(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    limit: int
+
+
+class Unpark(msgspec.Struct, frozen=True, array_like=True):
+    """Blobs: the first and the last element that are taken; then the packed requests."""
+
+    now_ms: int
+    host: str
+    kind: int
+    source: str
+    #: How many elements of the source are taken.
+    length: int
+    #: How many requests each level has.
+    levels: list[tuple[str, int]]
+
+
+class Compact(msgspec.Struct, frozen=True, array_like=True):
+    """Blobs: the first and the last element that are replaced, and the block."""
+
+    #: Ends of keys.
+    source: str
+    target: str
+    length: int
+
+
+class Clear(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    home: str
+    #: -1: everything.
+    kind: int
+    #: Fingerprint, hash, step; three for each.
+    kept: list[object]
+
+
+class Meet(msgspec.Struct, frozen=True, array_like=True):
+    name: str
+    #: How long a member that is not heard of counts.
+    patience_ms: int
+
+
+class NoConfig(msgspec.Struct, frozen=True, array_like=True):
+    """What the scripts of a whole job are given: nothing."""
+
+
+class Open(msgspec.Struct, frozen=True, array_like=True):
+    """Blob: the shape."""
+
+    run: str
+    format: str
+
+
+class Begin(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    run: str
+    is_fresh: bool
+    is_rerun: bool
+    added: int
+    patience_ms: int
+
+
+class Begun(msgspec.Struct, frozen=True, array_like=True):
+    """Blob: the shape."""
+
+    #: `join`, `clear` or `wait`.
+    verdict: str
+    run: str
+
+
+_PACKAGE = "weft.frontier.redis.lua"
+
+ADD = Script(_PACKAGE, ("common", "queue", "seen", "picker", "add"), BucketConfig, Add, Added)
+CLAIM = Script(_PACKAGE, ("common", "queue", "claims", "claim"), BucketConfig, Claim, Claimed)
+RENEW = Script(
+    _PACKAGE, ("common", "queue", "claims", "renew"), BucketConfig, Groups, list[list[bool]]
+)
+FINISH = Script(
+    _PACKAGE, ("common", "queue", "claims", "picker", "finish"), BucketConfig, Finish, Finished
+)
+RELEASE = Script(
+    _PACKAGE, ("common", "queue", "claims", "release"), BucketConfig, Groups, list[list[bool]]
+)
+RECLAIM = Script(
+    _PACKAGE, ("common", "queue", "claims", "reclaim"), BucketConfig, Reclaim, tuple[int, bool]
+)
+UNPARK = Script(_PACKAGE, ("common", "queue", "unpark"), BucketConfig, Unpark, bool)
+COMPACT = Script(_PACKAGE, ("compact",), BucketConfig, Compact, bool)
+CLEAR = Script(_PACKAGE, ("common", "queue", "seen", "clear"), BucketConfig, Clear, bool)
+
+OPEN = Script(_PACKAGE, ("open",), NoConfig, Open, tuple[str, str])
+MEET = Script(_PACKAGE, ("meet",), NoConfig, Meet, list[str])
+BEGIN = Script(_PACKAGE, ("begin",), NoConfig, Begin, Begun)
+
+SOURCES = {
+    script.sha: script.source
+    for script in (
+        OPEN,
+        MEET,
+        BEGIN,
+        ADD,
+        CLAIM,
+        RENEW,
+        FINISH,
+        RELEASE,
+        RECLAIM,
+        UNPARK,
+        COMPACT,
+        CLEAR,
+    )
+}

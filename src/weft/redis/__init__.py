@@ -1,0 +1,1 @@
+"""The frontier on Redis or Valkey, shared by all workers of a job."""

@@ -1,0 +1,336 @@
+"""Talking to Redis, whichever way it is run: one server, Sentinel, Cluster, a socket.
+
+`Client.run` sends a batch of commands and waits for all answers. A server that is away, loading,
+out of memory or read-only is waited for, with a growing pause and a message now and then; whoever
+asks notices only that it takes longer. A command whose answer was lost is sent again: commands must
+bear being done twice.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from redis import exceptions
+from redis.asyncio import Redis, RedisCluster, Sentinel
+from redis.asyncio.connection import AbstractConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from weft.clock import monotonic_s
+from weft.errors import ConfigError, StoreError
+
+logger = logging.getLogger(__name__)
+
+#: A command and what it is given.
+Command = tuple[Any, ...]
+
+#: How long a server may be away before we give up.
+DEFAULT_PATIENCE_S = 600.0
+#: The same when someone waits for an answer: a mistake is told soon, a restart is waited for.
+SHORT_PATIENCE_S = 3.0
+#: Time for one answer.
+TIMEOUT_S = 10.0
+#: Time between two messages about a server that is waited for.
+REMIND_S = 30.0
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 2.0
+
+# What passes by itself.
+_AWAY = (
+    OSError,
+    exceptions.BusyLoadingError,
+    exceptions.ClusterDownError,
+    exceptions.ConnectionError,
+    exceptions.MasterDownError,
+    exceptions.RedisClusterException,  # no node can be reached
+    exceptions.TimeoutError,
+    exceptions.TryAgainError,
+)
+# What is a kind of being away to redis-py, but no reason to wait.
+_REFUSED = (
+    exceptions.AuthenticationError,
+    exceptions.AuthorizationError,
+    exceptions.MaxConnectionsError,
+)
+# What an operator has to put right, by the first word of the answer.
+_HELD = {
+    "OOM": "is out of memory; give it more, or free some",
+    "READONLY": "is read-only; make it a master, or name the master",
+    "MISCONF": "cannot write to its disk; free some space there",
+    "NOREPLICAS": "misses its replicas",
+}
+
+
+class Client:
+    """Construction does no I/O; `async with` opens and closes."""
+
+    def __init__(
+        self, url: str, *, patience_s: float = DEFAULT_PATIENCE_S, timeout_s: float = TIMEOUT_S
+    ) -> None:
+        self._place = _shown(url)
+        self._patience_s = patience_s
+        self._sources: dict[str, str] = {}
+        self._run_ids: set[str] = set()
+        self._redis, self._sentinels = _connect(url, self._greet, timeout_s)
+        #: How often another server than before has answered.
+        self.restarts = 0
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._run([("PING",)], patience_s=min(SHORT_PATIENCE_S, self._patience_s))
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        for redis in (self._redis, *self._sentinels):
+            await redis.aclose()
+
+    def know(self, sources: Mapping[str, str]) -> None:
+        """Scripts by their SHA-1, for a server that does not have them yet."""
+        self._sources.update(sources)
+
+    async def run(self, commands: Sequence[Command], *, is_bound: bool = False) -> list[Any]:
+        """The answers line up with the commands. Raises StoreError.
+
+        `is_bound`: they make sense only to the server that knows what was said before. If another
+        answers, those that were not answered are not sent again; their answer is None.
+        """
+        return await self._run(commands, patience_s=self._patience_s, is_bound=is_bound)
+
+    async def _run(
+        self, commands: Sequence[Command], *, patience_s: float, is_bound: bool = False
+    ) -> list[Any]:
+        answers: list[Any] = [None] * len(commands)
+        left = list(range(len(commands)))
+        restarts = self.restarts
+        wait = _Wait(self._place, patience_s)
+        while left:
+            if is_bound and self.restarts != restarts:
+                for i in left:
+                    answers[i] = None
+                break
+            got = await self._send([commands[i] for i in left])
+            problems = []
+            again = []
+            for i, answer in zip(left, got, strict=True):
+                answers[i] = answer
+                if isinstance(answer, BaseException):
+                    again.append(i)
+                    problems.append(answer)
+            left = again
+            if problems:
+                await self._overcome(problems, wait)
+                if is_bound:
+                    await self._send([("PING",)])  # see who answers first
+        wait.end()
+        return answers
+
+    async def _overcome(self, problems: Iterable[BaseException], wait: "_Wait") -> None:
+        """Wait, if that may help; or raise."""
+        is_waiting = False
+        for problem in problems:
+            if isinstance(problem, NoScriptError):
+                continue
+            reason = _reason(problem)
+            if reason is None:
+                raise _translate(self._place, problem) from problem
+            if not is_waiting:
+                is_waiting = True
+                await wait.pause(reason, problem)
+        if not is_waiting:
+            await self._load_scripts()
+
+    async def _send(self, commands: Sequence[Command]) -> list[Any]:
+        try:
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                for command in commands:
+                    pipeline.execute_command(*command)
+                return list(await pipeline.execute(raise_on_error=False))
+        except (RedisError, *_AWAY) as problem:
+            return [problem] * len(commands)
+
+    async def _load_scripts(self) -> None:
+        """A server that was restarted does not know our scripts."""
+        for source in self._sources.values():
+            try:
+                await self._redis.script_load(source)
+            except (RedisError, *_AWAY) as problem:
+                if _reason(problem) is None:
+                    raise _translate(self._place, problem) from problem
+                return  # away again: whoever waits will see
+
+    async def _greet(self, connection: AbstractConnection) -> None:
+        """Called for each new connection: who answers? A server that we do not know yet may have
+        lost what another one had acknowledged."""
+        await connection.on_connect()
+        await connection.send_command("INFO", "server")
+        try:
+            told = await connection.read_response()
+        except ResponseError:  # not allowed to ask
+            told = b"run_id:%d" % random.getrandbits(63)
+        run_id = _run_id(told)
+        if self._run_ids and run_id not in self._run_ids:
+            self.restarts += 1
+        self._run_ids.add(run_id)
+
+    # For what is read key by key
+
+    async def scan(self, match: str) -> list[str]:
+        """All keys that match a pattern, on all nodes."""
+        return [key.decode() async for key in self._redis.scan_iter(match=match, count=1000)]
+
+
+class _Wait:
+    """The growing pauses of one call, and what is told meanwhile."""
+
+    def __init__(self, place: str, patience_s: float) -> None:
+        self._place = place
+        self._patience_s = patience_s
+        self._pause_s = _FIRST_PAUSE_S
+        self._since_s: float | None = None
+        self._told_s: float | None = None
+
+    async def pause(self, reason: str, problem: BaseException) -> None:
+        now_s = monotonic_s()
+        if self._since_s is None:
+            self._since_s = now_s
+        is_loading = isinstance(problem, exceptions.BusyLoadingError)
+        if now_s - self._since_s >= self._patience_s and not is_loading:
+            raise StoreError(
+                f"{self._place} {reason} ({_text(problem)}); nothing is lost: put that right, "
+                "then run the same command again"
+            ) from problem
+        self._tell(reason, problem, now_s)
+        await asyncio.sleep(self._pause_s * random.uniform(0.5, 1.0))
+        self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+
+    def _tell(self, reason: str, problem: BaseException, now_s: float) -> None:
+        is_short = self._patience_s <= SHORT_PATIENCE_S  # the error itself comes soon
+        if not is_short and (self._told_s is None or now_s - self._told_s >= REMIND_S):
+            self._told_s = now_s
+            logger.warning(
+                "%s %s (%s); the crawl waits, nothing is lost", self._place, reason, _text(problem)
+            )
+
+    def end(self) -> None:
+        if self._told_s is not None and self._since_s is not None:
+            away_s = monotonic_s() - self._since_s
+            logger.warning("%s is back after %.1f s; the crawl goes on", self._place, away_s)
+
+
+def _reason(problem: BaseException) -> str | None:
+    """Why waiting may help; None: it will not."""
+    if isinstance(problem, _REFUSED):
+        return None
+    if isinstance(problem, _AWAY):
+        return "does not answer"
+    words = str(problem).split()
+    if isinstance(problem, exceptions.OutOfMemoryError):
+        return _HELD["OOM"]
+    if isinstance(problem, exceptions.ReadOnlyError):
+        return _HELD["READONLY"]
+    if words and words[0] in _HELD:
+        return _HELD[words[0]]
+    # What a script ran into has its first word inside.
+    return next((reason for word, reason in _HELD.items() if word in words), None)
+
+
+def _translate(place: str, problem: BaseException) -> StoreError:
+    cure = "put that right, or choose another place with --store"
+    return StoreError(f"{place} cannot be used: {_text(problem)}; {cure}")
+
+
+def _text(problem: BaseException) -> str:
+    return str(problem) or type(problem).__name__
+
+
+def _run_id(info: object) -> str:
+    text = info.decode(errors="replace") if isinstance(info, bytes) else str(info)
+    for line in text.splitlines():
+        name, _, value = line.partition(":")
+        if name == "run_id":
+            return value
+    return ""
+
+
+def _shown(url: str) -> str:
+    """The address without a password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+
+
+def _connect(
+    url: str, greet: Callable[[AbstractConnection], Any], timeout_s: float
+) -> "tuple[Redis | RedisCluster, list[Redis]]":
+    """The client, and those of the sentinels that it asks, if there are any."""
+    options: dict[str, Any] = {
+        "socket_timeout": timeout_s,
+        "socket_connect_timeout": timeout_s,
+        "retry": Retry(NoBackoff(), 0),  # `Client.run` does that, and says so
+        "redis_connect_func": greet,
+        "protocol": 2,
+    }
+    scheme = urlsplit(url).scheme.lower()
+    try:
+        if scheme == "redis+sentinel":
+            return _connect_sentinel(url, options)
+        if scheme == "redis+cluster":
+            return _connect_cluster(url, options), []
+        client: Redis = Redis.from_url(url, **options)
+    except (TypeError, ValueError) as problem:
+        raise ConfigError(f"{_shown(url)} is no address of a Redis: {problem}") from problem
+    return client, []
+
+
+def _connect_sentinel(url: str, options: dict[str, Any]) -> tuple[Redis, list[Redis]]:
+    """redis+sentinel://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]/MASTER[/DB]"""
+    parts = urlsplit(url)
+    names = [part for part in parts.path.split("/") if part]
+    if not names:
+        raise ConfigError(
+            f"{_shown(url)} does not name the master; "
+            "write redis+sentinel://HOST:PORT,HOST:PORT/MASTER/DB"
+        )
+    credentials, _, hosts = parts.netloc.rpartition("@")
+    sentinels = [_host_and_port(host, 26379) for host in hosts.split(",")]
+    own = _credentials(credentials) | dict(parse_qsl(parts.query))
+    timeouts = {name: options[name] for name in ("socket_timeout", "socket_connect_timeout")}
+    sentinel: Any = Sentinel(  # type: ignore[no-untyped-call]
+        sentinels, sentinel_kwargs=timeouts | {"retry": options["retry"]}
+    )
+    db = int(names[1]) if len(names) > 1 else 0
+    return sentinel.master_for(names[0], db=db, **own, **options), sentinel.sentinels
+
+
+def _connect_cluster(url: str, options: dict[str, Any]) -> RedisCluster:
+    """redis+cluster://[USER:PASSWORD@]HOST[:PORT]"""
+    parts = urlsplit(url)
+    credentials, _, host = parts.netloc.rpartition("@")
+    name, port = _host_and_port(host, 6379)
+    own = _credentials(credentials) | dict(parse_qsl(parts.query))
+    greet = options.pop("redis_connect_func")
+    client = RedisCluster(host=name, port=port, **own, **options)
+    # It has no parameter for that, but hands these on to all connections that it makes.
+    for node in client.nodes_manager.startup_nodes.values():
+        node.connection_kwargs["redis_connect_func"] = greet
+    client.nodes_manager.connection_kwargs["redis_connect_func"] = greet
+    return client
+
+
+def _host_and_port(text: str, default_port: int) -> tuple[str, int]:
+    parts = urlsplit(f"//{text}")
+    if not parts.hostname:
+        raise ConfigError(f"{text!r} is no host")
+    return parts.hostname, parts.port or default_port
+
+
+def _credentials(text: str) -> dict[str, Any]:
+    user, _, password = text.partition(":")
+    named = {"username": unquote(user), "password": unquote(password)}
+    return {name: value for name, value in named.items() if value}

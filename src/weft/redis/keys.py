@@ -1,0 +1,70 @@
+"""Every key that Weft has in Redis.
+
+`weft:jobs` is a set of the names of all jobs. All other keys belong to one job, and most of them to
+one bucket of it. The braces make Redis Cluster keep a bucket in one slot, so that a script may
+touch all of its keys; with the picker `advanced` they hold the job only, because that one moves
+hosts from bucket to bucket. No key expires.
+
+key                           type    what
+----------------------------  ------  ------------------------------------------------------
+weft:jobs                     set     names of jobs
+weft:{J}:job                  hash    format, shape, run, finished, clearing, number of known sets
+weft:{J}:moved                hash    host → bucket, where it is not the one that its hash says
+weft:{J}:workers              zset    owners that are at work, by when they were last heard of
+weft:{J}:known:I              set     fingerprints of pages that were fetched elsewhere
+weft:{J:bN}:meta              hash    counters of the bucket, last token, sizes of the seen sets
+weft:{J:bN}:hosts             hash    host → its record (packed by common.lua)
+weft:{J:bN}:ready             zset    hosts that can be claimed, by the time from which on
+weft:{J:bN}:queue:K:HOST      list    requests of a host and page kind (a set for `random`)
+weft:{J:bN}:queue:K:P:HOST    list    … of one priority, for the order `priority`
+weft:{J:bN}:levels:K:HOST     zset    the priorities that such a queue has
+weft:{J:bN}:claims            hash    first token of a group of claims → what they have in common
+weft:{J:bN}:claimed           hash    the same → their packed requests
+weft:{J:bN}:due               zset    batches of tokens, and renewed tokens, by their deadline
+weft:{J:bN}:seen:F:I          set     fingerprints as integers, few in each: it stays an array
+weft:{J:bN}:bloom:F:I         string  bits of a layer of a Bloom filter
+weft:{J:bN}:bad               hash    fingerprint → when a failed URL is taken again
+weft:{J:bN}:spill:K:HOST      list    requests that are parked, not yet in a block
+weft:{J:bN}:blocks:K:HOST     list    compressed blocks of parked requests
+weft:{J:bN}:hungry            set     hosts whose parked requests are wanted
+weft:{J:bN}:stories:F         list    what became of requests, a compressed chunk for each batch
+weft:{J:bN}:history:F         list    the same, in bigger chunks
+
+J is the name of a job, N the number of a bucket, K a page kind (`nav` or `data`), F a page kind or
+`dropped`, P a priority, I a number.
+"""
+
+import re
+
+JOBS = "weft:jobs"
+
+_KIND = "(nav|data)"
+_FAMILY = "(nav|data|dropped)"
+_OF_BUCKET = "|".join(
+    (
+        "meta|hosts|ready|claims|claimed|due|bad|hungry",
+        rf"queue:{_KIND}:(-?\d+:)?.*",
+        rf"(levels|spill|blocks):{_KIND}:.*",
+        rf"(seen|bloom):{_FAMILY}:\d+",
+        rf"(stories|history):{_FAMILY}",
+    )
+)
+_SCHEMA = re.compile(
+    rf"weft:(jobs|\{{[^{{}}]+\}}:(job|moved|workers|known:\d+)|(\{{[^{{}}]+:b\d+\}}|\{{[^{{}}]+\}}:b\d+):({_OF_BUCKET}))",
+    re.DOTALL,
+)
+
+
+def job_prefix(job: str) -> str:
+    return f"weft:{{{job}}}:"
+
+
+def bucket_prefix(job: str, bucket: int, *, is_one_slot: bool) -> str:
+    """What the names of all keys of a bucket start with; `is_one_slot`: those of all buckets share
+    a slot of Redis Cluster."""
+    return f"weft:{{{job}}}:b{bucket}:" if is_one_slot else f"weft:{{{job}:b{bucket}}}:"
+
+
+def is_ours(key: str) -> bool:
+    """Whether a key fits the table above."""
+    return _SCHEMA.fullmatch(key) is not None

@@ -1,0 +1,59 @@
+"""A lock between processes. Who waits for it is patient as long as the holder gets on."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from weft.clock import monotonic_s
+from weft.errors import StoreLockedError
+
+POLL_S = 0.01
+
+
+class FileLock:
+    """The kernel releases it when the process that holds it dies; the file stays."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def held(self, wait_s: float) -> Iterator[None]:
+        """Hold the lock; `StoreLockedError` if its holder gives no sign of life for `wait_s`."""
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            self._wait(descriptor, wait_s)
+            self.touch()
+            yield
+        finally:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # a forked child may have a copy
+            os.close(descriptor)
+
+    def touch(self) -> None:
+        """The holder's sign of life."""
+        with suppress(FileNotFoundError):  # someone has tidied up; the lock is held all the same
+            os.utime(self.path)
+
+    def _wait(self, descriptor: int, wait_s: float) -> None:
+        touched_ns, give_up_at_s = -1, 0.0
+        while not _is_taken(descriptor):
+            now_s = monotonic_s()
+            if (latest_ns := os.fstat(descriptor).st_mtime_ns) != touched_ns:
+                touched_ns, give_up_at_s = latest_ns, now_s + wait_s
+            if now_s >= give_up_at_s:
+                raise StoreLockedError(
+                    f"another process holds {self.path} and does not get on; "
+                    "end it, then run the same command again"
+                )
+            time.sleep(POLL_S)
+
+
+def _is_taken(descriptor: int) -> bool:
+    """Take the lock if it is free."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

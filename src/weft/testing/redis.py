@@ -1,0 +1,413 @@
+"""Real Redis servers for tests: one alone, a cluster, a pair with sentinels.
+
+Each is a process on a free port of loopback with a temporary directory, and dies with the process
+that started it. Like the contract suites, this is imported by its own name, for it needs redis-py.
+"""
+
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, Self
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from weft.errors import ConfigError, WeftError
+from weft.redis.server import find_server, log_end, packaged_server, start_child
+
+HOST = "127.0.0.1"
+#: The name under which the sentinels know the pair.
+MASTER_NAME = "mymaster"
+
+#: Below the ports that the kernel gives to connections: one of these must not take the port of a
+#: server while that is dead. A node of a cluster has a second port, so far above the first.
+PORTS = range(11_000, 21_000)
+BUS_PORT_OFFSET = 10_000
+PORT_ATTEMPTS = 100
+
+SLOTS = 16_384
+NODE_TIMEOUT_MS = 5_000
+#: After so long without an answer a sentinel takes a server for dead.
+DOWN_AFTER_MS = 1_000
+FAILOVER_TIMEOUT_MS = 1_000
+#: How often a sentinel looks and talks, far below what it does by itself. It does not trust what
+#: is older than five times its ping period.
+SENTINEL_PERIODS_MS = {
+    "ping-period": 200,
+    "info-period": 100,
+    "publish-period": 100,
+    "ask-period": 100,
+    "tilt-period": 1_000,
+}
+
+WAIT_S = 30.0
+POLL_S = 0.01
+
+
+def redis_binary() -> Path | None:
+    """The Redis of this machine, if there is one."""
+    found = shutil.which("redis-server")
+    return Path(found) if found else None
+
+
+def valkey_binary() -> Path | None:
+    """The Valkey of this machine or of `weft[server]`, if there is one."""
+    found = shutil.which("valkey-server")
+    return Path(found) if found else packaged_server()
+
+
+class _Server:
+    """A server process that can die and come back with its port and its files."""
+
+    def __init__(self, binary: str | Path | None) -> None:
+        self._binary = binary
+        self._directory = Path()
+        self._port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._binary = _program(self._binary)
+        self._port = _free_port()
+        with ExitStack() as stack:
+            directory = tempfile.TemporaryDirectory(
+                prefix="weft-redis-", ignore_cleanup_errors=True
+            )
+            self._directory = Path(stack.enter_context(directory))
+            stack.callback(self.kill)
+            self.start()
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    @property
+    def port(self) -> int:
+        if not self._port:
+            raise WeftError("the server has no port before it is started: use `with`")
+        return self._port
+
+    @property
+    def pid(self) -> int:
+        return self._running.pid
+
+    def client(self) -> redis.Redis:
+        """For the commands of tests; gives up at once. Close it."""
+        return redis.Redis(
+            HOST,
+            self.port,
+            decode_responses=True,
+            socket_timeout=WAIT_S,
+            retry=Retry(NoBackoff(), 0),
+        )
+
+    def ask(self, *command: str | int) -> Any:
+        """The answer to one command, on a connection of its own."""
+        with self.client() as client:
+            return client.execute_command(*command)
+
+    def start(self) -> None:
+        """Starts it, for the first time or after `kill`."""
+        if self._process:
+            raise WeftError("the server is running already: kill it first")
+        log = self._directory / "server.log"
+        # SIGKILL also ends what is stopped.
+        process = start_child(self._command(), log, death_signal=signal.SIGKILL)
+        self._process = process
+        _wait_until(lambda: process.poll() is not None or self._is_ready(), "the server answers")
+        if process.poll() is not None:
+            self.kill()
+            raise WeftError(f"{self._binary} did not start: {log_end(log)}")
+
+    def kill(self) -> None:
+        """SIGKILL. What it has written stays."""
+        process, self._process = self._process, None
+        if process:
+            process.kill()
+            process.wait()
+
+    def stop(self) -> None:
+        """SIGSTOP: it keeps its connections, and says nothing."""
+        self._running.send_signal(signal.SIGSTOP)
+
+    def cont(self) -> None:
+        """SIGCONT: it goes on as if nothing had been."""
+        self._running.send_signal(signal.SIGCONT)
+
+    @property
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise WeftError("the server is not running")
+        return self._process
+
+    def _is_ready(self) -> bool:
+        try:
+            # Another process may have been quicker to take the port.
+            with self.client() as client:
+                client.ping()
+                return bool(client.info("server")["process_id"] == self.pid)
+        except redis.RedisError:
+            return False
+
+    def _command(self) -> list[str]:
+        raise NotImplementedError
+
+
+class RedisServer(_Server):
+    """A Redis or Valkey while the context is open: `binary`, or what this machine has.
+
+    `extra` are more options of its command line. Set `replica_of`, and from its next start it
+    copies that server.
+    """
+
+    def __init__(
+        self,
+        binary: str | Path | None = None,
+        *,
+        appendonly: bool = True,
+        maxmemory: str | None = None,
+        extra: Sequence[str] = (),
+    ) -> None:
+        super().__init__(binary)
+        self._appendonly = appendonly
+        self._maxmemory = maxmemory
+        self._extra = extra
+        self.replica_of: RedisServer | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://{HOST}:{self.port}/0"
+
+    def _command(self) -> list[str]:
+        options = ["--bind", HOST, "--port", str(self.port), "--dir", str(self._directory)]
+        options += ["--save", "", "--appendonly", "yes" if self._appendonly else "no"]
+        if self._maxmemory:
+            options += ["--maxmemory", self._maxmemory]
+        if self.replica_of:
+            options += ["--replicaof", HOST, str(self.replica_of.port)]
+        return [str(self._binary), *options, *self._extra]
+
+
+class RedisCluster:
+    """A cluster of masters that share the slots evenly; there are no replicas."""
+
+    def __init__(self, nodes: int = 3, binary: str | Path | None = None) -> None:
+        options = ["--cluster-enabled", "yes", "--cluster-node-timeout", str(NODE_TIMEOUT_MS)]
+        self.nodes = [RedisServer(binary, extra=options) for _ in range(nodes)]
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for node in self.nodes:
+                stack.enter_context(node)
+            self._share_slots()
+            self._introduce()
+            self.wait_until_ok()
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    @property
+    def url(self) -> str:
+        return f"redis+cluster://{HOST}:{self.nodes[0].port}"
+
+    def wait_until_ok(self) -> None:
+        """Until every node knows all others and says that the cluster is well."""
+        _wait_until(lambda: all(map(self._is_ok, self.nodes)), "every node says cluster_state:ok")
+
+    def _share_slots(self) -> None:
+        bounds = [SLOTS * number // len(self.nodes) for number in range(len(self.nodes) + 1)]
+        for number, node in enumerate(self.nodes):
+            # ADDSLOTSRANGE would be shorter, and needs Redis 7.
+            node.ask("CLUSTER", "ADDSLOTS", *range(bounds[number], bounds[number + 1]))
+            node.ask("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+
+    def _introduce(self) -> None:
+        for node in self.nodes:
+            for other in self.nodes:
+                if other is not node:
+                    node.ask("CLUSTER", "MEET", HOST, other.port)
+
+    def _is_ok(self, node: RedisServer) -> bool:
+        try:
+            lines = str(node.ask("CLUSTER", "INFO")).split()
+        except redis.RedisError:
+            return False
+        return {"cluster_state:ok", f"cluster_known_nodes:{len(self.nodes)}"} <= set(lines)
+
+
+class _Sentinel(_Server):
+    """Watches over `master`; tells the other sentinels through it."""
+
+    def __init__(self, binary: str | Path | None, master: RedisServer, quorum: int) -> None:
+        super().__init__(binary)
+        self._master = master
+        self._quorum = quorum
+
+    def start(self) -> None:
+        super().start()
+        # Redis 6.2 does not know this, and takes longer.
+        with suppress(redis.ResponseError):
+            for name, period_ms in SENTINEL_PERIODS_MS.items():
+                self.ask("SENTINEL", "DEBUG", name, period_ms)
+
+    def master_port(self) -> int:
+        _, port = self.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER_NAME)
+        return int(port)
+
+    def is_content(self, replicas: int, others: int) -> bool:
+        """Whether it knows them all and could replace the master."""
+        with self.client() as client:
+            master = client.sentinel_master(MASTER_NAME)
+            copies = client.sentinel_slaves(MASTER_NAME)
+        healthy = [each for each in copies if _is_healthy(each)]
+        return bool(
+            master["flags"] == "master"
+            and master["num-other-sentinels"] == others
+            and len(healthy) == len(copies) == replicas
+        )
+
+    def _command(self) -> list[str]:
+        file = self._directory / "sentinel.conf"
+        # It keeps what it has learned in this file.
+        if not file.exists():
+            file.write_text(self._configuration())
+        return [str(self._binary), str(file), "--sentinel"]
+
+    def _configuration(self) -> str:
+        return (
+            f"bind {HOST}\n"
+            f"port {self.port}\n"
+            f"dir {self._directory}\n"
+            f"sentinel monitor {MASTER_NAME} {HOST} {self._master.port} {self._quorum}\n"
+            f"sentinel down-after-milliseconds {MASTER_NAME} {DOWN_AFTER_MS}\n"
+            f"sentinel failover-timeout {MASTER_NAME} {FAILOVER_TIMEOUT_MS}\n"
+        )
+
+
+class RedisSentinel:
+    """A master and its replica, and sentinels that put the one in place of the other.
+
+    A failover loses what the replica does not have yet, as it does in production:
+    `wait_for_replica` first, if that must not be.
+    """
+
+    def __init__(self, binary: str | Path | None = None, *, sentinels: int = 1) -> None:
+        # Redis would wait some seconds for further replicas before it sends its data.
+        at_once = ["--repl-diskless-sync-delay", "0"]
+        self._servers = [RedisServer(binary, extra=at_once) for _ in range(2)]
+        self._servers[1].replica_of = self._servers[0]
+        quorum = sentinels // 2 + 1
+        self._sentinels = [_Sentinel(binary, self._servers[0], quorum) for _ in range(sentinels)]
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for server in (*self._servers, *self._sentinels):
+                stack.enter_context(server)
+            self._wait_until_content()
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    @property
+    def url(self) -> str:
+        places = ",".join(f"{HOST}:{sentinel.port}" for sentinel in self._sentinels)
+        return f"redis+sentinel://{places}/{MASTER_NAME}/0"
+
+    @property
+    def master(self) -> RedisServer:
+        """The one that the first sentinel names now."""
+        port = self._sentinels[0].master_port()
+        return next(server for server in self._servers if server.port == port)
+
+    @property
+    def replica(self) -> RedisServer:
+        master = self.master
+        return next(server for server in self._servers if server is not master)
+
+    def wait_for_replica(self) -> None:
+        """Until the replica has all that was written before."""
+        with self.master.client() as client:
+            # WAIT looks at the last write of its own connection only. This one leaves nothing.
+            client.pipeline().set("weft:wait", "").delete("weft:wait").execute()
+            if not client.wait(1, int(WAIT_S * 500)):
+                raise WeftError(f"the replica did not follow within {WAIT_S / 2} s")
+
+    def fail_over(self) -> None:
+        """Kills the master; returns when the other is master and the killed one its replica."""
+        killed, promoted = self.master, self.replica
+        killed.kill()
+        _wait_until(lambda: self._is_master(promoted), "the sentinels have named another master")
+        # As a replica from its first moment: nobody must write to it now.
+        killed.replica_of, promoted.replica_of = promoted, None
+        killed.start()
+        self._wait_until_content()
+
+    def _is_master(self, server: RedisServer) -> bool:
+        if {sentinel.master_port() for sentinel in self._sentinels} != {server.port}:
+            return False
+        return bool(server.ask("ROLE")[0] == "master")
+
+    def _wait_until_content(self) -> None:
+        others = len(self._sentinels) - 1
+        _wait_until(
+            lambda: all(each.is_content(replicas=1, others=others) for each in self._sentinels),
+            "the sentinels know each other and a replica that could be master",
+        )
+
+
+def _is_healthy(replica: dict[str, Any]) -> bool:
+    return bool(replica["flags"] == "slave" and replica["master-link-status"] == "ok")
+
+
+def _program(binary: str | Path | None) -> Path:
+    if binary is None:
+        return find_server()
+    # A name without a directory is looked up in PATH, as a shell does.
+    found = shutil.which(binary)
+    if found is None:
+        raise ConfigError(f"there is no server program {binary}: install it, or name another")
+    return Path(found).absolute()
+
+
+def _free_port() -> int:
+    # Not the shared generator: who seeds that gets the same ports in every process.
+    rng = random.SystemRandom()
+    for _ in range(PORT_ATTEMPTS):
+        port = rng.choice(PORTS)
+        if _is_free(port) and _is_free(port + BUS_PORT_OFFSET):
+            return port
+    raise WeftError(f"found no free port from {PORTS.start} to {PORTS.stop}")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # As Redis does: a port whose connections are fading away is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def _wait_until(predicate: Callable[[], bool], description: str) -> None:
+    deadline_s = time.monotonic() + WAIT_S
+    while not predicate():
+        if time.monotonic() > deadline_s:
+            raise WeftError(f"waited {WAIT_S} s in vain until {description}")
+        time.sleep(POLL_S)

@@ -1,0 +1,132 @@
+"""Four workers on one Redis; whatever is killed or stopped, every page is stored once."""
+
+import json
+import random
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from running import Process, Weft
+from weft.testing import Hit, Site, SiteServer
+from weft.testing.redis import RedisServer
+
+HOSTS = tuple(f"127.0.0.{number}" for number in range(1, 13))
+#: Half of the hosts want a pause between requests, the others no more than some at a time.
+DELAY_S = 0.2
+SLOW_HOSTS = HOSTS[::2]
+CONCURRENCY = 3
+LATENCY_S = 0.06
+PAGES = 50
+#: Between sending and the note in the log, requests can be held up by this much, each for itself.
+TOLERANCE_S = 0.08
+CLAIM_S = 3
+WORKERS = 4
+
+
+class Crawl:
+    """The workers of a crawl, each started again when it was killed."""
+
+    def __init__(self, weft: Weft, site: SiteServer, server: RedisServer) -> None:
+        self._weft = weft
+        slots = {host: {"delay": DELAY_S} for host in SLOW_HOSTS}
+        self._command = (
+            "crawl",
+            *(site.url_of(host) for host in HOSTS),
+            *("--store", server.url, "-o", "out.jsonl", "--concurrency", str(CONCURRENCY)),
+            *("-s", f"WEFT_CLAIM_TIMEOUT={CLAIM_S}", "-s", f"DOWNLOAD_SLOTS={json.dumps(slots)}"),
+        )
+        self.workers = [self._start() for _ in range(WORKERS)]
+
+    def _start(self) -> Process:
+        return self._weft.start(*self._command)
+
+    @property
+    def is_over(self) -> bool:
+        return any(worker.poll() == 0 for worker in self.workers)
+
+    def kill(self, number: int) -> None:
+        worker = self.workers[number]
+        worker.kill()
+        worker.communicate()
+        self.workers[number] = self._start()
+
+    def stop(self, number: int, seconds: float) -> None:
+        """Long enough for its claims to be given to others."""
+        self.workers[number].send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.workers[number].send_signal(signal.SIGCONT)
+
+    def wait(self) -> None:
+        for worker in self.workers:
+            _, log = worker.communicate(timeout=90)
+            assert worker.returncode == 0, log
+            assert "Traceback" not in log, log
+
+
+@contextmanager
+def crawling(weft: Weft, site: SiteServer, server: RedisServer) -> Iterator[Crawl]:
+    crawl = Crawl(weft, site, server)
+    try:
+        yield crawl
+    finally:
+        for worker in crawl.workers:
+            worker.kill()
+            worker.communicate()
+
+
+def make_trouble(crawl: Crawl, server: RedisServer, rng: random.Random) -> str:
+    number = rng.randrange(WORKERS)
+    kind = rng.choice(["kill a worker", "kill a worker", "stop a worker", "kill Redis"])
+    if kind == "kill a worker":
+        crawl.kill(number)
+    elif kind == "stop a worker":
+        crawl.stop(number, CLAIM_S + rng.uniform(0.2, 1.5))
+    else:
+        server.kill()
+        time.sleep(rng.uniform(0.0, 1.0))
+        server.start()
+    return kind
+
+
+def check_budgets(hits: Sequence[Hit]) -> None:
+    for host in HOSTS:
+        times = [hit.at_s for hit in hits if hit.host == host]
+        if host in SLOW_HOSTS:
+            early = [
+                (earlier, later)
+                for earlier, later in pairwise(hit for hit in hits if hit.host == host)
+                if later.at_s - earlier.at_s < DELAY_S - TOLERANCE_S
+            ]
+            assert not early
+        else:
+            window_s = LATENCY_S - 0.01
+            most = max(sum(start <= at < start + window_s for at in times) for start in times)
+            assert most <= CONCURRENCY, (host, most)
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("number", range(5))
+def test_a_shared_crawl_survives_whatever_dies(
+    number: int, weft: Weft, tmp_path: Path, rng: random.Random
+) -> None:
+    rng.seed(rng.random() + number)
+    site = Site(hosts=HOSTS, pages=PAGES, links=5, latency_s=LATENCY_S)
+    with RedisServer() as server, SiteServer(site) as serving:
+        with crawling(weft, serving, server) as crawl:
+            troubles: list[str] = []
+            while not crawl.is_over and len(troubles) < 12:
+                time.sleep(rng.uniform(0.3, 1.2))
+                troubles.append(make_trouble(crawl, server, rng))
+            crawl.wait()
+        hits = serving.hits()
+        wanted = set().union(*(serving.page_urls(host) for host in HOSTS))
+    print(troubles, f"{len(hits)} hits for {len(wanted)} pages")
+    urls = [json.loads(line)["url"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert len(urls) == len(set(urls))
+    assert set(urls) == wanted
+    check_budgets(hits)

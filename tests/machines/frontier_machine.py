@@ -1,0 +1,222 @@
+"""Hypothesis drives a frontier and the specification side by side: they never differ."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import hypothesis.strategies as st
+import msgspec
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+
+from weft.config import FrontierConfig, HostLimits
+from weft.frontier import Frontier, MemoryFrontier
+from weft.records import (
+    Claim,
+    Claims,
+    Ending,
+    Explanation,
+    Order,
+    Outcome,
+    PackedRequest,
+    PageKind,
+)
+from weft.testing.clock import FakeClock
+
+HOSTS = ("a", "b", "c.example")
+
+packed = st.builds(
+    lambda number, host, kind, priority, is_forced, dropped_by: PackedRequest(
+        fingerprint=number * 10 + HOSTS.index(host),
+        url=f"http://{host}/{number}",
+        host=host,
+        kind=kind,
+        priority=priority,
+        is_forced=is_forced,
+        dropped_by=dropped_by,
+        found_on=number // 2,
+        url_fingerprint=number * 10 + 5 + HOSTS.index(host) if number % 5 == 0 else 0,
+    ),
+    number=st.integers(0, 15),
+    host=st.sampled_from(HOSTS),
+    kind=st.sampled_from(PageKind),
+    priority=st.integers(-2, 2),
+    is_forced=st.sampled_from([False, False, False, True]),
+    dropped_by=st.sampled_from(["", "", "", "", "depth"]),
+)
+
+limits = st.builds(HostLimits, delay_ms=st.sampled_from([0, 0, 50]), concurrency=st.integers(1, 4))
+
+
+class FrontierMachine(RuleBasedStateMachine):
+    #: The orders that the frontier serves exactly like the specification.
+    ORDERS: ClassVar[Sequence[Order]] = list(Order)
+    #: Opening it puts back what was claimed.
+    RECLAIMS_AT_OPEN: ClassVar[bool] = True
+    #: When a URL was first seen is read from what became of it: that is not sure for requests that
+    #: were forced or cleared.
+    KNOWS_FIRST_SIGHT: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.claims: list[Claim] = []
+        # Tokens of the specification → those of the frontier
+        self.tokens: dict[int, int] = {}
+        self.unsure: set[int] = set()
+        self.is_all_unsure = False
+
+    def make(self, config: FrontierConfig, clock: FakeClock) -> Frontier:
+        """The frontier, not opened; again and again at the same place."""
+        raise NotImplementedError
+
+    @initialize(data=st.data(), everyone=limits, single=limits, workers=st.integers(1, 3))
+    def start(
+        self, data: st.DataObject, everyone: HostLimits, single: HostLimits, workers: int
+    ) -> None:
+        self.clock = FakeClock()
+        self.config = FrontierConfig(
+            order=data.draw(st.sampled_from(self.ORDERS)),
+            limits=everyone,
+            limits_by_host={"b": single},
+            claim_ms=1_000,
+            backoff_ms=20,
+            max_backoff_ms=100,
+            max_pause_ms=200,
+            bad_url_ms=300,
+            bad_host_ms=150,
+            workers_per_host=workers,
+        )
+        self.model = MemoryFrontier(self.config, self.clock, random.Random(7))
+        self.open()
+
+    def open(self) -> None:
+        self.frontier = self.make(self.config, self.clock)
+        self.runner.run(self.frontier.__aenter__())
+
+    def ask(self, frontier: Frontier, verb: str, *args: Any, **named: Any) -> Any:
+        return self.runner.run(getattr(frontier, verb)(*args, **named))
+
+    def both(self, verb: str, *args: Any, **named: Any) -> Any:
+        model = self.ask(self.model, verb, *args, **named)
+        assert self.ask(self.frontier, verb, *args, **named) == model
+        return model
+
+    def theirs(self, token: int) -> int:
+        return self.tokens[token]
+
+    @rule(requests=st.lists(packed, max_size=12))
+    def add(self, requests: list[PackedRequest]) -> None:
+        self.unsure |= {request.fingerprint for request in requests if request.is_forced}
+        self.both("add", requests)
+
+    @rule(owner=st.sampled_from(["me", "you", "she"]), limit=st.integers(0, 7))
+    def claim(self, owner: str, limit: int) -> None:
+        model: Claims = self.ask(self.model, "claim", owner, limit)
+        got: Claims = self.ask(self.frontier, "claim", owner, limit)
+        assert [_tokenless(c) for c in got.claims] == [_tokenless(c) for c in model.claims]
+        assert got.next_in_ms == model.next_in_ms
+        for mine, other in zip(model.claims, got.claims, strict=True):
+            self.tokens[mine.token] = other.token
+        self.claims += model.claims
+
+    @precondition(lambda self: self.claims)
+    @rule(data=st.data())
+    def finish(self, data: st.DataObject) -> None:
+        # Claims stay in the list, so that stale tokens come up too.
+        chosen = data.draw(st.lists(st.sampled_from(self.claims), max_size=4))
+        outcomes = [
+            Outcome(
+                token=claim.token,
+                ending=data.draw(st.sampled_from(Ending)),
+                status=data.draw(st.sampled_from([0, 200, 404, 429, 503])),
+                retry_after_ms=data.draw(st.sampled_from([0, 0, 30, 10_000])),
+                crawl_delay_ms=data.draw(st.sampled_from([0, 0, 0, 40])),
+                is_host_bad=data.draw(st.sampled_from([False, False, False, True])),
+                note=data.draw(st.sampled_from(["", "ü"])),
+                sent_ago_ms=data.draw(st.sampled_from([None, 0, 10, 60])),
+            )
+            for claim in chosen
+        ]
+        model = self.ask(self.model, "finish", outcomes)
+        theirs = [msgspec.structs.replace(o, token=self.theirs(o.token)) for o in outcomes]
+        assert self.ask(self.frontier, "finish", theirs) == model
+
+    @precondition(lambda self: self.claims)
+    @rule(data=st.data(), verb=st.sampled_from(["release", "renew"]))
+    def hand_over(self, data: st.DataObject, verb: str) -> None:
+        chosen = data.draw(st.lists(st.sampled_from(self.claims), max_size=4))
+        model = self.ask(self.model, verb, [claim.token for claim in chosen])
+        theirs = [self.theirs(claim.token) for claim in chosen]
+        assert self.ask(self.frontier, verb, theirs) == model
+
+    @rule()
+    def reclaim(self) -> None:
+        self.both("reclaim")
+
+    @rule(ms=st.sampled_from([1, 10, 49, 50, 150, 300, 1_000]))
+    def wait(self, ms: int) -> None:
+        self.clock.advance(ms)
+
+    @rule(kind=st.sampled_from([None, *PageKind]))
+    def clear(self, kind: PageKind | None) -> None:
+        self.is_all_unsure = kind is not None
+        self.both("clear", kind)
+
+    @rule(is_fresh=st.sampled_from([False, False, True]), is_rerun=st.booleans())
+    def begin(self, is_fresh: bool, is_rerun: bool) -> None:
+        self.both("begin", is_fresh=is_fresh, is_rerun=is_rerun)
+
+    @rule()
+    def mark_finished(self) -> None:
+        self.both("mark_finished")
+        self.both("is_finished")
+
+    @rule()
+    def reopen(self) -> None:
+        """Where one process has the store, what is open when it is opened again is put back."""
+        self.runner.run(self.frontier.__aexit__())
+        self.open()
+        if self.RECLAIMS_AT_OPEN:
+            self.model.reclaim_all()
+
+    @rule(number=st.integers(0, 15), host=st.sampled_from(HOSTS), is_told=st.booleans())
+    def explain(self, number: int, host: str, is_told: bool) -> None:
+        place = number * 10 + HOSTS.index(host)
+        asked = [place, place + 5]
+        where = host if is_told else None
+        model = self.ask(self.model, "explain", asked, where)
+        got = self.ask(self.frontier, "explain", asked, where)
+        assert [self._plain(e) for e in got] == [self._plain(e) for e in model]
+
+    def _plain(self, told: Explanation) -> Explanation:
+        """What is sure of an explanation."""
+        is_unsure = self.is_all_unsure or told.fingerprint in self.unsure
+        if is_unsure and not self.KNOWS_FIRST_SIGHT:
+            told = msgspec.structs.replace(told, seen_at_ms=None, found_on=0, found_on_url="")
+        claim = _tokenless(told.claim) if told.claim else None
+        fetches = tuple(sorted(told.fetches, key=str))
+        return msgspec.structs.replace(told, claim=claim, fetches=fetches)
+
+    @invariant()
+    def they_agree(self) -> None:
+        if hasattr(self, "model"):
+            stats = self.both("stats")
+            assert stats.queued >= stats.held >= 0
+            assert stats.claimed >= 0
+            self.both("hosts", 99)
+
+    def teardown(self) -> None:
+        if hasattr(self, "frontier"):
+            self.runner.run(self.frontier.__aexit__())
+        self.runner.close()
+
+
+def _tokenless(claim: Claim) -> Claim:
+    return msgspec.structs.replace(claim, token=0)

@@ -1,0 +1,94 @@
+"""The state machine on every backend that keeps its state outside of the process."""
+
+import random
+import shutil
+import tempfile
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+import pytest
+from frontier_machine import FrontierMachine
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import rule, run_state_machine_as_test
+
+from servers import Kit
+from weft.config import FrontierConfig, SharedConfig
+from weft.frontier import Frontier, RocksFrontier
+from weft.frontier.redis import RedisFrontier
+from weft.records import Order
+from weft.testing.clock import FakeClock
+from weft.testing.redis import RedisSentinel
+
+pytestmark = pytest.mark.timeout(600)
+
+SETTINGS = settings(
+    max_examples=50,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes on a server
+)
+
+
+class RocksMachine(FrontierMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.path = Path(tempfile.mkdtemp(prefix="weft-machine-"))
+        self.rng = random.Random(7)
+
+    def make(self, config: FrontierConfig, clock: FakeClock) -> Frontier:
+        return RocksFrontier(self.path, config, clock, self.rng)
+
+    def teardown(self) -> None:
+        super().teardown()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def test_rocks_does_as_specified() -> None:
+    run_state_machine_as_test(RocksMachine, settings=SETTINGS)
+
+
+class RedisMachine(FrontierMachine):
+    """One bucket: between buckets there is no order that could be compared."""
+
+    ORDERS = (Order.BFS, Order.DFS, Order.PRIORITY)
+    RECLAIMS_AT_OPEN = False
+    KNOWS_FIRST_SIGHT = False
+
+    kit: ClassVar[Kit]
+
+    def make(self, config: FrontierConfig, clock: FakeClock) -> Frontier:
+        shaped = msgspec.structs.replace(config, shared=SharedConfig(buckets=1))
+        return RedisFrontier(self.kit.url, "machine", shaped, clock)
+
+    def teardown(self) -> None:
+        if hasattr(self, "frontier"):
+            self.ask(self.frontier, "clear")
+        super().teardown()
+
+
+def test_redis_does_as_specified(setup: Kit) -> None:
+    class Machine(RedisMachine):
+        kit = setup
+
+    run_state_machine_as_test(Machine, settings=SETTINGS)
+
+
+class FailoverMachine(RedisMachine):
+    """A failover is nothing that the specification knows of: it must not be noticed."""
+
+    @rule()
+    def fail_over(self) -> None:
+        assert isinstance(self.kit, RedisSentinel)
+        self.kit.wait_for_replica()
+        self.kit.fail_over()
+
+
+@pytest.mark.parametrize("setup", ["sentinel"], indirect=True)
+def test_redis_does_as_specified_through_failovers(setup: Kit) -> None:
+    class Machine(FailoverMachine):
+        kit = setup
+
+    few = settings(SETTINGS, max_examples=3, stateful_step_count=25)
+    run_state_machine_as_test(Machine, settings=few)

@@ -1,0 +1,86 @@
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from weft.engine.stops import CUT_S, Stops
+
+
+@pytest.fixture(autouse=True)
+def _same_signals_afterwards() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGCONT)
+    yield
+    signal.signal(signal.SIGCONT, before)
+
+
+@contextmanager
+def watching(*, is_overdue: bool) -> Iterator[Stops]:
+    stops = Stops(lambda: is_overdue)
+    stops.start()
+    try:
+        yield stops
+    finally:
+        stops.close()
+
+
+def go_on() -> None:
+    os.kill(os.getpid(), signal.SIGCONT)
+
+
+def test_nothing_is_sent_for_a_moment_after_a_stop_that_was_too_long() -> None:
+    async def test() -> None:
+        with watching(is_overdue=True) as stops:
+            assert not stops.is_cutting
+            assert not stops.has_cut
+            go_on()
+            assert stops.is_cutting
+            await asyncio.sleep(CUT_S)
+            assert not stops.is_cutting
+            assert stops.has_cut  # what was cut off may fail a little later
+
+    asyncio.run(test())
+
+
+def test_a_short_stop_does_not_matter() -> None:
+    async def test() -> None:
+        with watching(is_overdue=False) as stops:
+            go_on()
+            assert not stops.is_cutting
+            assert not stops.has_cut
+
+    asyncio.run(test())
+
+
+def test_all_crawls_of_a_process_hear_of_it() -> None:
+    async def test() -> None:
+        with watching(is_overdue=True) as first, watching(is_overdue=True) as second:
+            go_on()
+            assert first.is_cutting
+            assert second.is_cutting
+
+    asyncio.run(test())
+
+
+def test_one_that_has_ended_hears_nothing() -> None:
+    async def test() -> None:
+        with watching(is_overdue=True) as stops:
+            pass
+        go_on()
+        assert not stops.is_cutting
+
+    asyncio.run(test())
+
+
+def test_a_handler_of_the_user_stays() -> None:
+    async def test() -> None:
+        heard: list[int] = []
+        signal.signal(signal.SIGCONT, lambda number, frame: heard.append(number))
+        with watching(is_overdue=True) as stops:
+            go_on()
+            assert not stops.is_cutting
+        assert heard == [signal.SIGCONT]
+
+    asyncio.run(test())
