@@ -55,7 +55,7 @@ class TestRedisFrontier(RedisContract):
 
 class TestRedisFrontierWithManyBuckets(RedisContract):
     HAS_ONE_LINE = False
-    SHAPE = SharedConfig(buckets=64)
+    SHAPE = SharedConfig(buckets=7)
 
 
 class TestRedisFrontierWithBloomFilter(RedisContract):

@@ -110,7 +110,9 @@ def check_budgets(hits: Sequence[Hit]) -> None:
 
 
 @pytest.mark.timeout(200)
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize(
+    "number", [0, 1, *(pytest.param(number, marks=pytest.mark.long) for number in range(2, 5))]
+)
 def test_a_shared_crawl_survives_whatever_dies(
     number: int, weft: Weft, tmp_path: Path, rng: random.Random
 ) -> None:

@@ -109,6 +109,7 @@ def test_a_bloom_filter_drops_new_urls_no_more_often_than_allowed(
     run(test())
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_bloom_filter_for_a_million_urls_keeps_its_promise(redis_server: RedisServer) -> None:
     """n = 1,000,000 and p = 0.001: at n and at 3n at most 0.1 % of new URLs are taken for known,

@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 ROUND_S = 0.01
 #: Longest time between two rounds, and between two looks at what others do.
 IDLE_ROUND_S = 1.0
+#: Shortest time between two looks at the counters, unless all may be done: a line of progress shows
+#: them.
+LOOK_S = 0.25
 #: Links that may wait for the frontier before no more requests are served.
 MAX_LINKS = 20_000
 
@@ -368,7 +371,7 @@ class Buffer:
         """See whether everything is done; what is put in during this round unsettles it."""
         now_s = self._now_s()
         is_news = self._is_changed and self._is_idle()
-        if not is_news and now_s < self._looked_at_s + IDLE_ROUND_S:
+        if not is_news and now_s < self._looked_at_s + LOOK_S:
             return
         self._looked_at_s = now_s
         if is_news:

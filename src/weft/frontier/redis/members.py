@@ -7,11 +7,14 @@ are free. This is for balance only: that a host is in the hands of one worker is
 claimed.
 """
 
+import asyncio
+from contextlib import suppress
 from hashlib import blake2b
 
 import msgspec
 
 from weft.clock import monotonic_s
+from weft.errors import StoreError
 from weft.frontier.redis.layout import Bucket
 from weft.frontier.redis.scripts import MEET, Meet, NoConfig
 from weft.redis.client import Client
@@ -20,6 +23,8 @@ from weft.redis.client import Client
 MEET_S = 1.0
 #: A worker that is not heard of for so long loses its share.
 PATIENCE_MS = 5_000
+#: How long to try to say goodbye.
+LEAVE_S = 2.0
 _NO_CONFIG = msgspec.msgpack.encode(NoConfig())
 
 
@@ -53,9 +58,12 @@ class Members:
         return before != self._names
 
     async def leave(self) -> None:
-        """Hand over at once."""
-        if self._met_s is not None:
-            await self._client.run([("ZREM", f"{self._prefix}workers", self._name)])
+        """Hand over at once; if that takes long, the others will notice by themselves."""
+        if self._met_s is None:
+            return
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(LEAVE_S):
+                await self._client.run([("ZREM", f"{self._prefix}workers", self._name)])
 
     def serves(self, bucket: Bucket) -> bool:
         if not self._names:
