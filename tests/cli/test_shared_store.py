@@ -24,7 +24,7 @@ def ended(process: Popen[str]) -> str:
 def test_the_same_command_in_another_terminal_joins_the_crawl(
     weft: Weft, tmp_path: Path, redis_server: RedisServer
 ) -> None:
-    with SiteServer(Site(pages=100, hosts=HOSTS)) as server:
+    with SiteServer(Site(pages=100, hosts=HOSTS, latency_s=0.02)) as server:
         starts = [server.url_of(host) for host in HOSTS]
         command = ("crawl", *starts, "--store", redis_server.url, "-o", "out.jsonl")
         both = [weft.start(*command) for _ in range(2)]
@@ -35,7 +35,9 @@ def test_the_same_command_in_another_terminal_joins_the_crawl(
         pages = [hit.path for hit in server.hits() if hit.path != "/robots.txt"]
         assert len(pages) == 400
         again = weft(*command)
-    assert all(" pages and " in text for text in said)
+    # One may be so late that nothing is left for it.
+    assert all(" page" in text or "Nothing to do" in text for text in said)
+    assert any(" pages and " in text for text in said)
     assert again.returncode == 0
     assert "Nothing to do: this crawl is finished" in again.stdout
     assert f" in {redis_server.url}; --fresh starts over" in again.stdout
