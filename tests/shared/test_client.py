@@ -78,6 +78,23 @@ def test_a_claim_is_not_finished_at_a_server_that_may_have_forgotten_what_it_bro
     run(test())
 
 
+def test_nor_if_nobody_has_noticed_that_it_is_another(own_server: RedisServer) -> None:
+    async def test() -> None:
+        async with RedisFrontier(own_server.url, "job") as frontier:
+            await frontier.add(requests(3))
+            claims = (await frontier.claim("me", 3)).claims
+            own_server.kill()
+            own_server.start()
+            # Another has taught the new one our scripts: it would do what it is told.
+            async with RedisFrontier(own_server.url, "other") as other:
+                await other.add(requests(1))
+                await other.finish(done((await other.claim("you", 1)).claims))
+            assert await frontier.finish(done(claims)) == [False] * 3
+            assert (await frontier.stats()).claimed == 3
+
+    run(test())
+
+
 def test_a_server_that_hangs_is_waited_for(own_server: RedisServer) -> None:
     async def test() -> None:
         async with Client(own_server.url, timeout_s=0.3) as client:

@@ -111,10 +111,17 @@ class Client:
         restarts = self.restarts
         wait = _Wait(self._place, patience_s)
         while left:
-            if is_bound and self.restarts != restarts:
-                for i in left:
-                    answers[i] = None
-                break
+            if is_bound:
+                # A connection that was lost meanwhile is made anew without a word: see who answers
+                # before anything is said.
+                [answer] = await self._send([("PING",)])
+                if isinstance(answer, BaseException):
+                    await self._overcome([answer], wait)
+                    continue
+                if self.restarts != restarts:
+                    for i in left:
+                        answers[i] = None
+                    break
             got = await self._send([commands[i] for i in left])
             problems = []
             again = []
@@ -126,8 +133,6 @@ class Client:
             left = again
             if problems:
                 await self._overcome(problems, wait)
-                if is_bound:
-                    await self._send([("PING",)])  # see who answers first
         wait.end()
         return answers
 
@@ -178,12 +183,6 @@ class Client:
         if self._run_ids and run_id not in self._run_ids:
             self.restarts += 1
         self._run_ids.add(run_id)
-
-    # For what is read key by key
-
-    async def scan(self, match: str) -> list[str]:
-        """All keys that match a pattern, on all nodes."""
-        return [key.decode() async for key in self._redis.scan_iter(match=match, count=1000)]
 
 
 class _Wait:
