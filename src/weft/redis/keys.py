@@ -19,7 +19,8 @@ weft:{J:bN}:queue:K:HOST      list    requests of a host and page kind (a set fo
 weft:{J:bN}:queue:K:P:HOST    list    … of one priority, for the order `priority`
 weft:{J:bN}:levels:K:HOST     zset    the priorities that such a queue has
 weft:{J:bN}:claims            hash    first token of a group of claims → what they have in common
-weft:{J:bN}:claimed           hash    the same → their packed requests
+weft:{J:bN}:batches           hash    batch of claims, by its tokens → how many of them are left
+weft:{J:bN}:claimed:M:N       list    the packed requests of the batch
 weft:{J:bN}:due               zset    batches of tokens, and renewed tokens, by their deadline
 weft:{J:bN}:seen:F:I          set     fingerprints as integers, few in each: it stays an array
 weft:{J:bN}:bloom:F:I         string  bits of a layer of a Bloom filter
@@ -42,7 +43,8 @@ _KIND = "(nav|data)"
 _FAMILY = "(nav|data|dropped)"
 _OF_BUCKET = "|".join(
     (
-        "meta|hosts|ready|claims|claimed|due|bad|hungry",
+        "meta|hosts|ready|claims|batches|due|bad|hungry",
+        r"claimed:\d+:\d+",
         rf"queue:{_KIND}:(-?\d+:)?.*",
         rf"(levels|spill|blocks):{_KIND}:.*",
         rf"(seen|bloom):{_FAMILY}:\d+",

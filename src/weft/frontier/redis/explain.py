@@ -1,6 +1,6 @@
 """Looking a URL up in every place of Redis, for people: it reads queues and logs."""
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -11,6 +11,7 @@ from weft.frontier.policy import HostRecord
 from weft.frontier.redis import entry as entries
 from weft.frontier.redis import stories
 from weft.frontier.redis.entry import Entry
+from weft.frontier.redis.groups import is_set, unpack_head
 from weft.frontier.redis.known import KnownSets
 from weft.frontier.redis.layout import Bucket, Layout, unpack_record
 from weft.frontier.redis.parking import unpack_block
@@ -23,17 +24,6 @@ from weft.redis.client import Client
 PAGE = 1_000
 #: Chunks of a log that are read at a time.
 CHUNK_PAGE = 32
-
-
-class _Head(msgspec.Struct, frozen=True, array_like=True):
-    """Of a group of claims, as claims.lua has it."""
-
-    kind: int
-    host: str
-    owner: str
-    level: str
-    left: int
-    alive: str
 
 
 class StoredClaim(msgspec.Struct, frozen=True):
@@ -122,18 +112,21 @@ class Reader:
         """All claims of these buckets, the oldest first."""
         found = []
         for bucket in buckets:
-            heads, packed, due = await self._client.run(
+            heads, due = await self._client.run(
                 [
                     ("HGETALL", f"{bucket.prefix}claims"),
-                    ("HGETALL", f"{bucket.prefix}claimed"),
                     ("ZRANGE", f"{bucket.prefix}due", 0, -1, "WITHSCORES"),
                 ]
             )
+            groups = {int(name): unpack_head(packed) for name, packed in heads.items()}
+            requests = await self._requests(bucket, {head.batch for head in groups.values()})
             deadlines = _Deadlines(due)
-            for name in heads.keys() & packed.keys():
-                head = msgspec.msgpack.decode(heads[name], type=_Head)
-                for place, entry in _alive(head, packed[name]):
-                    number = int(name) + place - 1
+            for first, head in groups.items():
+                for place in range(1, len(head.alive) + 1):
+                    number = first + place - 1
+                    if not is_set(head.alive, place) or number not in requests:
+                        continue  # it has ended, perhaps a moment ago
+                    entry = entries.unpack(requests[number])
                     found.append(
                         StoredClaim(
                             owner=head.owner,
@@ -141,11 +134,21 @@ class Reader:
                             entry=entry,
                             token=self._layout.token(bucket, number),
                             until_ms=deadlines.of(number),
-                            group=name.decode(),
+                            group=str(first),
                             place=place,
                         )
                     )
         return sorted(found, key=lambda claim: claim.token)
+
+    async def _requests(self, bucket: Bucket, batches: Iterable[str]) -> dict[int, bytes]:
+        """The packed requests of batches of claims, by the numbers of their tokens."""
+        found = {}
+        for batch in batches:
+            command = ("LRANGE", f"{bucket.prefix}claimed:{batch}", 0, -1)
+            [requests] = await self._client.run([command])
+            first = int(batch.partition(":")[0])
+            found.update({first + i: request for i, request in enumerate(requests)})
+        return found
 
     # Queues
 
@@ -254,34 +257,6 @@ class Reader:
 
     def _state(self, host: str, record: HostRecord) -> HostState:
         return policy.host_state(record, host, self._config)
-
-
-def _alive(head: _Head, packed: bytes) -> Iterator[tuple[int, Entry]]:
-    """The claims of a group that have not ended, with their places."""
-    for place, request in enumerate(_unpack_strings(packed), 1):
-        if head.alive[place - 1] == "1":
-            yield place, entries.unpack(request)
-
-
-def _unpack_strings(packed: bytes) -> list[bytes]:
-    """An array of strings as Redis' msgpack has them: they hold any bytes, which msgspec takes for
-    broken text."""
-    count, at = _unpack_size(packed, 0, fixed=0x90, bits=4, wide=0xDC)
-    strings = []
-    for _ in range(count):
-        size, at = _unpack_size(packed, at, fixed=0xA0, bits=5, wide=0xDA)
-        strings.append(packed[at : at + size])
-        at += size
-    return strings
-
-
-def _unpack_size(packed: bytes, at: int, *, fixed: int, bits: int, wide: int) -> tuple[int, int]:
-    """A size and where what follows begins: in the first byte, or in 1 (text), 2 or 4 bytes."""
-    first = packed[at]
-    if first >> bits == fixed >> bits:
-        return first & ((1 << bits) - 1), at + 1
-    length = {wide - 1: 1, wide: 2, wide + 1: 4}[first]
-    return int.from_bytes(packed[at + 1 : at + 1 + length], "big"), at + 1 + length
 
 
 class _Deadlines:

@@ -19,7 +19,9 @@ from weft.frontier.base import AlsoForget
 from weft.frontier.redis import entry as entries
 from weft.frontier.redis import scripts, stories
 from weft.frontier.redis.explain import Reader
-from weft.frontier.redis.held import Batch, Held, HeldClaims, Part
+from weft.frontier.redis.finishing import pack_finish
+from weft.frontier.redis.groups import unpack_head
+from weft.frontier.redis.held import Held, HeldClaims, Part
 from weft.frontier.redis.job import PATIENCE_MS, Job
 from weft.frontier.redis.known import KnownSets
 from weft.frontier.redis.layout import Bucket, Layout, unpack_record
@@ -31,7 +33,6 @@ from weft.records import (
     AddStatus,
     Claim,
     Claims,
-    Ending,
     Explanation,
     HostState,
     Order,
@@ -51,6 +52,8 @@ Reply = TypeVar("Reply")
 ADD_BATCH = 1_000
 #: Requests that a bucket is asked for at least, if that many are wanted.
 CLAIM_BATCH = 128
+#: With half a batch in hand, a bucket is not asked for fewer than these: a call has its price.
+CLAIM_LEAST = 32
 #: Deadlines that one call of a script looks at.
 RECLAIM_BATCH = 100
 #: A bucket that has nothing to hand out is asked again after this time: others may have added.
@@ -339,15 +342,15 @@ class RedisFrontier:
             self._note_change(self._layout.buckets)
         claims: list[Claim] = []
         due = self._due_buckets()
-        while due and (len(claims) < limit or not limit):
+        while due and not _is_enough(len(claims), limit):
             # A few buckets for many, not many for a few: a call has its price.
             most = max(1, (limit - len(claims)) // CLAIM_BATCH)
             asking, due = due[:most], due[most:]
             quota = policy.share(limit - len(claims), len(asking)) if limit else 0
             call = scripts.Claim(self._now_ms(), owner, quota, self._members.sharers)
             replies = await self._run_claim([(bucket, call) for bucket in asking])
-            for bucket, (reply, packed) in zip(asking, replies, strict=True):
-                taken = self._unpack_claims(bucket, reply, packed, owner)
+            for bucket, (reply, blobs) in zip(asking, replies, strict=True):
+                taken = self._unpack_claims(bucket, reply, blobs, owner)
                 claims += taken
                 if taken and len(taken) == quota:
                     due.append(bucket)  # it may have more
@@ -373,28 +376,32 @@ class RedisFrontier:
         """
         now_ms = self._local_ms()
         due = [bucket for bucket in self._layout.buckets if bucket.claim_at_ms <= now_ms]
-        due.sort(key=lambda bucket: bucket.claim_at_ms)
+        due.sort(key=lambda bucket: bucket.asked_at_ms)
         mine = [bucket for bucket in due if self._members.serves(bucket)]
         return mine if mine or self._held else due
 
     def _unpack_claims(
-        self, bucket: Bucket, reply: scripts.Claimed, packed: Sequence[bytes], owner: str
+        self, bucket: Bucket, reply: scripts.Claimed, blobs: Sequence[bytes], owner: str
     ) -> list[Claim]:
         now_ms = self._local_ms()
+        bucket.asked_at_ms = now_ms
         bucket.next_in_ms = None if reply.next_in_ms < 0 else reply.next_in_ms
         bucket.claim_at_ms = now_ms + (POLL_MS if reply.next_in_ms < 0 else reply.next_in_ms)
         claims = []
-        left = iter(packed)
-        batch = Batch(reply.batch, len(packed))
-        for group in reply.groups:
-            kind = PageKind(group.kind)
-            name = str(group.first_token)
-            for i in range(group.count):
-                token = self._layout.token(bucket, group.first_token + i)
-                entry = entries.unpack(next(left))
-                request = entry.request(group.host, kind)
-                self._held.put(token, Held(request, entry, name, i + 1, batch))
-                claims.append(Claim(token, request, owner, reply.until_ms, group.delay_ms))
+        groups = len(reply.delays_ms)
+        requests = iter(blobs[: len(blobs) - groups])
+        number = reply.first_token
+        for delay_ms, packed in zip(reply.delays_ms, blobs[-groups:], strict=True):
+            head = unpack_head(packed)
+            kind = PageKind(head.kind)
+            name = str(number)
+            for place in range(1, len(head.alive) + 1):
+                token = self._layout.token(bucket, number)
+                entry = entries.unpack(next(requests))
+                request = entry.request(head.host, kind)
+                self._held.put(token, Held(request, entry, name, place))
+                claims.append(Claim(token, request, owner, reply.until_ms, delay_ms))
+                number += 1
         return claims
 
     def _next_in_ms(self) -> int | None:
@@ -423,7 +430,7 @@ class RedisFrontier:
 
     async def _ask_groups(
         self,
-        script: Script[scripts.Groups, list[list[bool]]],
+        script: Script[scripts.Groups, list[str]],
         tokens: Sequence[int],
         *,
         once: bool,
@@ -433,21 +440,14 @@ class RedisFrontier:
         parts = self._held.parts(self._layout, tokens, once=once)
         now_ms = self._now_ms()
         calls = [
-            (bucket, scripts.Groups(now_ms, self._places(tokens, part), part.stale))
+            (bucket, scripts.Groups(now_ms, self._held.places(tokens, part), part.stale))
             for bucket, part in parts.items()
         ]
         answers = [False] * len(tokens)
         replies = await self._run(script, calls)
-        for part, reply in zip(parts.values(), replies, strict=True):
-            for own, told in zip(part.groups.values(), reply, strict=True):
-                for i, answer in zip(own, told, strict=True):
-                    answers[i] = answer
+        for part, alive in zip(parts.values(), replies, strict=True):
+            self._held.note_alive(tokens, part, alive, answers)
         return answers
-
-    def _places(self, tokens: Sequence[int], part: Part) -> list[tuple[str, list[int]]]:
-        return [
-            (name, [self._held[tokens[i]].place for i in own]) for name, own in part.groups.items()
-        ]
 
     async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
         tokens = [outcome.token for outcome in outcomes]
@@ -472,7 +472,9 @@ class RedisFrontier:
                 continue  # what these claims brought may be lost: they become overdue
             reply = scripts.FINISH.read(raw)
             if not reply.chunks:
-                part.keep(reply.answers)
+                tokens = [outcome.token for outcome in outcomes]
+                self._held.note_alive(tokens, part, reply.alive, answers)
+                part.keep(answers)
                 again[bucket] = part
                 continue
             for own in part.groups.values():
@@ -483,31 +485,7 @@ class RedisFrontier:
         return again
 
     def _call_finish(self, bucket: Bucket, outcomes: Sequence[Outcome], part: Part) -> Command:
-        told: dict[PageKind, list[stories.Story]] = {kind: [] for kind in PageKind}
-        at_ms = self._people_ms()
-        groups: list[tuple[str, list[int], list[int], list[int]]] = []
-        extras = []
-        ending: Counter[Batch] = Counter()
-        for name, own in part.groups.items():
-            places, endings, sent = [], [], []
-            for i in own:
-                outcome = outcomes[i]
-                held = self._held[outcome.token]
-                places.append(held.place)
-                endings.append(outcome.ending * 1000 + outcome.status)
-                sent.append(-1 if outcome.sent_ago_ms is None else outcome.sent_ago_ms)
-                told[held.request.kind].append(
-                    stories.story(held.request, held.entry, outcome, at_ms)
-                )
-                if _has_more(outcome):
-                    place = (len(groups) + 1, len(places))
-                    extras.append((*place, *_pack_extra(outcome, held.request)))
-                if held.batch:
-                    ending[held.batch] += 1
-            groups.append((name, places, endings, sent))
-        spent = [batch.name for batch, many in ending.items() if batch.left == many]
-        finish = scripts.Finish(self._now_ms(), groups, extras, spent, part.stale)
-        chunks = [stories.pack(told[kind]) for kind in PageKind]
+        finish, chunks = pack_finish(self._now_ms(), self._people_ms(), self._held, part, outcomes)
         return scripts.FINISH.call(bucket.prefix, bucket.config, finish, chunks)
 
     async def _hold_again(self, tokens: Sequence[int]) -> None:
@@ -519,7 +497,7 @@ class RedisFrontier:
         reader = Reader(self._client, self._layout, self._config)
         for claim in await reader.claims(buckets):
             if claim.token in missing:
-                held = Held(claim.request, claim.entry, claim.group, claim.place, None)
+                held = Held(claim.request, claim.entry, claim.group, claim.place)
                 self._held.put(claim.token, held)
 
     async def _merge_stories(self, bucket: Bucket, family: str, length: int) -> None:
@@ -629,16 +607,8 @@ class RedisFrontier:
             await self._run(scripts.CLEAR, [(bucket, call)])
 
 
-def _has_more(outcome: Outcome) -> bool:
-    """Whether there is more to say than how it ended."""
-    return bool(
-        outcome.ending is Ending.FAILED
-        or outcome.is_host_bad
-        or outcome.crawl_delay_ms
-        or outcome.retry_after_ms
-    )
-
-
-def _pack_extra(outcome: Outcome, request: PackedRequest) -> tuple[str, int, int, bool]:
-    pauses = (outcome.retry_after_ms, outcome.crawl_delay_ms)
-    return (str(request.fingerprint), *pauses, outcome.is_host_bad)
+def _is_enough(claimed: int, limit: int) -> bool:
+    """Whether a claim asks no further bucket; a limit of 0 is for looking at each."""
+    if claimed >= CLAIM_BATCH // 2:
+        return limit - claimed < CLAIM_LEAST
+    return 0 < limit <= claimed

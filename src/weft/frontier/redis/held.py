@@ -5,16 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from weft.frontier.redis.entry import Entry
+from weft.frontier.redis.groups import is_set, places_text
 from weft.frontier.redis.layout import Bucket, Layout
 from weft.records import PackedRequest
-
-
-class Batch:
-    """Claims that were handed out together, and so have one deadline."""
-
-    def __init__(self, name: str, left: int) -> None:
-        self.name = name
-        self.left = left
 
 
 class Held(NamedTuple):
@@ -25,8 +18,6 @@ class Held(NamedTuple):
     #: The group that it is in, and its place there; see claims.lua.
     group: str
     place: int
-    #: None: another has made it in our name.
-    batch: Batch | None
 
 
 class Part:
@@ -37,11 +28,10 @@ class Part:
         #: How many are no claims of ours.
         self.stale = 0
 
-    def keep(self, answers: Sequence[Sequence[bool]]) -> None:
-        """Leave out those that the frontier does not know as claims."""
+    def keep(self, answers: Sequence[bool]) -> None:
+        """Leave out those that are no claims, by their numbers in the call."""
         for name, own in [*self.groups.items()]:
-            valid = [i for i, answer in zip(own, answers[0], strict=True) if answer]
-            answers = answers[1:]
+            valid = [i for i in own if answers[i]]
             self.stale += len(own) - len(valid)
             self.groups[name] = valid
             if not valid:
@@ -66,9 +56,7 @@ class HeldClaims:
 
     def let_go(self, tokens: Iterable[int]) -> None:
         for token in tokens:
-            held = self._held.pop(token, None)
-            if held and held.batch:
-                held.batch.left -= 1
+            self._held.pop(token, None)
 
     def clear(self) -> None:
         self._held.clear()
@@ -85,3 +73,18 @@ class HeldClaims:
                 part.groups[self._held[token].group].append(i)
             met.add(token)
         return parts
+
+    def places(self, tokens: Sequence[int], part: Part) -> list[tuple[str, str]]:
+        """The groups of a part, and the places that it is about, as the scripts are told."""
+        return [
+            (name, places_text(self._held[tokens[i]].place for i in own))
+            for name, own in part.groups.items()
+        ]
+
+    def note_alive(
+        self, tokens: Sequence[int], part: Part, alive: Sequence[str], answers: list[bool]
+    ) -> None:
+        """Answer for each token of a part whether it is a claim, by what the scripts told."""
+        for own, text in zip(part.groups.values(), alive, strict=True):
+            for i in own:
+                answers[i] = is_set(text, self._held[tokens[i]].place)

@@ -16,7 +16,7 @@ from weft.records import Picker, SeenKind
 from weft.redis import keys
 
 #: Raised whenever an older Weft could not read what this one writes.
-FORMAT = "1"
+FORMAT = "2"
 #: Parked requests that make a block.
 BLOCK_SIZE = 1_000
 #: Requests that a host may have in its queue however full its bucket is.
@@ -33,6 +33,8 @@ class Bucket:
         self.number = number
         self.prefix = prefix
         self.config = config
+        #: When it was last asked for claims.
+        self.asked_at_ms = 0.0
         #: When a claim may be worth asking for, by the clock of whoever asks.
         self.claim_at_ms = 0.0
         #: What the last claim said of the next; None: not before something changes.

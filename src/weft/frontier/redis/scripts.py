@@ -56,29 +56,23 @@ class Claim(msgspec.Struct, frozen=True, array_like=True):
     sharers: int
 
 
-class ClaimedGroup(msgspec.Struct, frozen=True, array_like=True):
-    host: str
-    kind: int
-    delay_ms: int
-    first_token: int
-    count: int
-
-
 class Claimed(msgspec.Struct, frozen=True, array_like=True):
-    """Blobs: the packed requests of all groups."""
+    """Blobs: the packed requests, and the heads of the groups that they are in."""
 
     #: -1: not before something changes.
     next_in_ms: int
     until_ms: int
-    groups: list[ClaimedGroup]
     hungry: list[str]
-    batch: str
+    #: The others follow.
+    first_token: int
+    #: Of the host of each group.
+    delays_ms: list[int]
 
 
 class Groups(msgspec.Struct, frozen=True, array_like=True):
     now_ms: int
-    #: Name of a group of claims, and places in it, from 1.
-    groups: list[tuple[str, list[int]]]
+    #: Name of a group of claims, and a text with a 1 for each place in it that is meant.
+    groups: list[tuple[str, str]]
     #: So many more are no claims.
     stale: int
 
@@ -87,20 +81,19 @@ class Finish(msgspec.Struct, frozen=True, array_like=True):
     """Blobs: a chunk of stories for nav and one for data; empty: none."""
 
     now_ms: int
-    #: Name of a group of claims; places in it; of each ending * 1000 + status; of each how long
-    #: ago the last request was sent to its host (-1: none was).
-    groups: list[tuple[str, list[int], list[int], list[int]]]
-    #: Where there is more to say: number of the group, and in its places (from 1); fingerprint,
-    #: retry after, Crawl-delay, is host bad.
-    extras: list[tuple[int, int, str, int, int, bool]]
-    #: Batches that have no claims any more.
-    spent: list[str]
+    #: Name of a group of claims; places in it; outcomes, three numbers for those that are alike:
+    #: ending * 1000 + status, how long ago the last request was sent to the host (-1: none was),
+    #: how many they are.
+    groups: list[tuple[str, str, list[int]]]
+    #: What more there is to say of an outcome: number of its group, and where its three numbers
+    #: begin (both from 1); place, fingerprint, retry after, Crawl-delay, is host bad.
+    extras: list[tuple[int, int, int, str, int, int, bool]]
     stale: int
 
 
 class Finished(msgspec.Struct, frozen=True, array_like=True):
-    #: For each group and place whether it was a claim.
-    answers: list[list[bool]]
+    #: If nothing was done, for each group a text with a 1 for each place that is a claim.
+    alive: list[str]
     #: How many chunks there are now, of nav and of data; empty: nothing was done.
     chunks: list[int]
 
@@ -179,14 +172,12 @@ _PACKAGE = "weft.frontier.redis.lua"
 
 ADD = Script(_PACKAGE, ("common", "queue", "seen", "picker", "add"), BucketConfig, Add, Added)
 CLAIM = Script(_PACKAGE, ("common", "queue", "claims", "claim"), BucketConfig, Claim, Claimed)
-RENEW = Script(
-    _PACKAGE, ("common", "queue", "claims", "renew"), BucketConfig, Groups, list[list[bool]]
-)
+RENEW = Script(_PACKAGE, ("common", "queue", "claims", "renew"), BucketConfig, Groups, list[str])
 FINISH = Script(
     _PACKAGE, ("common", "queue", "claims", "picker", "finish"), BucketConfig, Finish, Finished
 )
 RELEASE = Script(
-    _PACKAGE, ("common", "queue", "claims", "release"), BucketConfig, Groups, list[list[bool]]
+    _PACKAGE, ("common", "queue", "claims", "release"), BucketConfig, Groups, list[str]
 )
 RECLAIM = Script(
     _PACKAGE, ("common", "queue", "claims", "reclaim"), BucketConfig, Reclaim, tuple[int, bool]

@@ -1,7 +1,8 @@
 -- Hands out up to `limit` requests of hosts that may be fetched now.
 -- returns when it may be worth asking again, in ms (-1: not before something changes); the deadline;
---         the claims in groups: host, kind, delay, first token, count; and hosts whose parked
---         requests are wanted; and the name of the batch. Blobs: the packed requests
+--         hosts whose parked requests are wanted; the first token; for each group of claims the
+--         delay of its host. Blobs: the packed requests, whose tokens follow each other; the heads
+--         of their groups
 -- A request goes from its queue into a claim in one step.
 
 local hungry = prefix .. 'hungry'
@@ -56,36 +57,21 @@ local function allowance(host, record)
 end
 
 local until_ms = now_ms + claim_ms
-local groups, requests, heads, bodies = {}, { '' }, {}, {}
+local requests, groups, delays = {}, {}, {}
 local PER_HOST = 8 -- as in policy.py
 local served = {}
 local walk = { offset = 0 }
 local left = limit
 
-local batch = ''
-local last_token = tonumber(redis.call('HGET', meta, 'last_token'))
-if last_token == nil then
-  -- No token is ever used twice, even if the bucket was cleared: they start with the time.
-  local time = redis.call('TIME')
-  last_token = time[1] * 1000000 + time[2]
-end
-
-local first_token = last_token + 1
-
 local function hand_out(host, kind, many, delay)
   while many > 0 do
     local taken, level = take(host, kind, many)
-    local name = number_text(last_token + 1)
-    local head = { kind, host, owner, level, #taken, string.rep('1', #taken) }
-    groups[#groups + 1] = { host, kind, delay, last_token + 1, #taken }
-    heads[#heads + 1] = name
-    heads[#heads + 1] = cmsgpack.pack(head)
-    bodies[#bodies + 1] = name
-    bodies[#bodies + 1] = cmsgpack.pack(taken)
-    for _, request in ipairs(taken) do
-      requests[#requests + 1] = request
+    groups[#groups + 1] = { kind, host, owner, level, string.rep('1', #taken) }
+    delays[#delays + 1] = delay
+    local before = #requests
+    for i, request in ipairs(taken) do
+      requests[before + i] = request
     end
-    last_token = last_token + #taken
     many = many - #taken
   end
 end
@@ -141,18 +127,51 @@ for _, host in ipairs(served) do
     redis.call('SADD', hungry, host)
   end
 end
-each_batch('HSET', claims, heads)
-each_batch('HSET', claimed, bodies)
-if #heads > 0 then
-  batch = number_text(first_token) .. ':' .. number_text(last_token)
-  redis.call('ZADD', due, number_text(until_ms), batch)
-  redis.call('HSET', meta, 'last_token', number_text(last_token))
-end
 save_hosts()
 save_counters()
 
+local function last_token()
+  local last = tonumber(redis.call('HGET', meta, 'last_token'))
+  if last then
+    return last
+  end
+  -- No token is ever used twice, even if the bucket was cleared: they start with the time.
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+
+-- Writes down what was handed out; the first token, and the heads of the groups.
+local function save_claims()
+  local first = last_token() + 1
+  local last = number_text(first + #requests - 1)
+  local batch = number_text(first) .. ':' .. last
+  local heads, by_name = {}, {}
+  local token = first
+  for i, head in ipairs(groups) do
+    head[BATCH] = batch
+    heads[i] = cmsgpack.pack(head)
+    by_name[2 * i - 1], by_name[2 * i] = number_text(token), heads[i]
+    token = token + #head[ALIVE]
+  end
+  each_batch('HSET', claims, by_name)
+  each_batch('RPUSH', claimed_key(batch), requests)
+  redis.call('HSET', batches, batch, number_text(#requests))
+  redis.call('ZADD', due, number_text(until_ms), batch)
+  redis.call('HSET', meta, 'last_token', last)
+  return first, heads
+end
+
+local first_token, heads = 0, {}
+if #requests > 0 then
+  first_token, heads = save_claims()
+end
+
 local first = walk_line({ offset = 0 }, '+inf', 1)[1]
 local next_in_ms = first and math.max(0, load_host(first)[READY_AT] - now_ms) or -1
-requests[1] = cmsgpack.pack({ next_in_ms, until_ms, groups,
-  redis.call('SRANDMEMBER', hungry, 4), batch })
-return requests
+local wanted = redis.call('SRANDMEMBER', hungry, 4)
+local reply = requests
+table.insert(reply, 1, cmsgpack.pack({ next_in_ms, until_ms, wanted, first_token, delays }))
+for _, head in ipairs(heads) do
+  reply[#reply + 1] = head
+end
+return reply

@@ -1,14 +1,15 @@
 -- Claims, in groups: requests of one host, kind and level that were handed out together. A group is
--- named by its first token; its requests have consecutive tokens. `claims` has its head (kind, host,
--- owner, level, how many are left, and a 1 for each that is), `claimed` the packed requests, which
--- most often nobody looks at again.
+-- named by its first token; its requests have consecutive tokens. `claims` has its head: kind, host,
+-- owner, level, a text with a 1 for each that is still a claim and a 0 for one that has ended, and
+-- its batch. Verbs are told with such a text too which places of a group they are about.
 --
--- Deadlines are kept for batches, `FIRST:LAST`, of all tokens that one call handed out. A token that
--- is renewed has a deadline of its own besides, which then counts. A batch whose claims have all
--- ended goes when a worker says so, or at its deadline.
+-- A batch is all that one call handed out, and is named by its tokens, `FIRST:LAST`. `claimed` has
+-- its packed requests, which most often nobody looks at again, `batches` how many of them are still
+-- claims: with the last one it goes. `due` has its deadline; a token that is renewed has one of its
+-- own besides, which then counts.
 
 local claims = prefix .. 'claims'
-local claimed = prefix .. 'claimed'
+local batches = prefix .. 'batches'
 local due = prefix .. 'due'
 
 -- A server without memory refuses a script whose first write could take some, and lets one go on
@@ -18,7 +19,27 @@ local function begin_writing()
   redis.call('HDEL', claims, '')
 end
 
-local KIND, HOST, OWNER_NAME, LEVEL, LEFT, ALIVE = 1, 2, 3, 4, 5, 6
+local KIND, HOST, OWNER_NAME, LEVEL, ALIVE, BATCH = 1, 2, 3, 4, 5, 6
+local ended_in = {} -- batch → how many of its claims have ended in this call
+
+local function claimed_key(batch)
+  return prefix .. 'claimed:' .. batch
+end
+
+local function is_set(text, place)
+  return text:byte(place) == 49 -- '1'
+end
+
+-- The places that a text names, the last first.
+local function places_in(text)
+  local places = {}
+  for place = #text, 1, -1 do
+    if is_set(text, place) then
+      places[#places + 1] = place
+    end
+  end
+  return places
+end
 
 -- The heads of groups, with the records of their hosts; nil for those that are not there.
 local function load_groups(names)
@@ -37,18 +58,29 @@ local function load_groups(names)
   return heads
 end
 
-local function is_alive(head, place)
-  return head ~= nil and head[ALIVE]:byte(place) == 49 -- '1'
+-- What a verb is told of groups, name and places each: their names, their heads, what is alive.
+local function find_groups(groups)
+  local names, alive = {}, {}
+  for i, group in ipairs(groups) do
+    names[i] = group[1]
+  end
+  local heads = load_groups(names)
+  for i = 1, #names do
+    alive[i] = heads[i] and heads[i][ALIVE] or ''
+  end
+  return names, heads, alive
 end
 
--- Takes the claims at these places of a group from their owner; they must be alive.
-local function end_claims(head, places)
+-- Takes so many claims of a group from their owner, at these places; nil: all that are alive.
+local function end_claims(head, many, places)
   local record = records[head[HOST]]
-  record[CLAIMED] = record[CLAIMED] - #places
-  count_owner(record, head[OWNER_NAME], -#places)
-  count('claimed', -#places)
-  head[LEFT] = head[LEFT] - #places
-  if head[LEFT] > 0 then
+  record[CLAIMED] = record[CLAIMED] - many
+  count_owner(record, head[OWNER_NAME], -many)
+  count('claimed', -many)
+  ended_in[head[BATCH]] = (ended_in[head[BATCH]] or 0) + many
+  if places == nil then
+    head[ALIVE] = ''
+  else
     for _, place in ipairs(places) do
       head[ALIVE] = head[ALIVE]:sub(1, place - 1) .. '0' .. head[ALIVE]:sub(place + 1)
     end
@@ -59,7 +91,7 @@ end
 local function save_groups(names, heads)
   local changed, gone = {}, {}
   for i, name in ipairs(names) do
-    if heads[i][LEFT] > 0 then
+    if heads[i][ALIVE]:find('1', 1, true) then
       changed[#changed + 1] = name
       changed[#changed + 1] = cmsgpack.pack(heads[i])
     else
@@ -68,11 +100,19 @@ local function save_groups(names, heads)
   end
   each_batch('HSET', claims, changed)
   each_batch('HDEL', claims, gone)
-  each_batch('HDEL', claimed, gone)
+  for batch, many in pairs(ended_in) do
+    if redis.call('HINCRBY', batches, batch, number_text(-many)) <= 0 then
+      redis.call('HDEL', batches, batch)
+      redis.call('UNLINK', claimed_key(batch))
+      redis.call('ZREM', due, batch)
+    end
+  end
 end
 
-local function requests_of(name)
-  return cmsgpack.unpack(redis.call('HGET', claimed, name))
+-- The packed requests of a group, by their places.
+local function requests_of(name, head)
+  local start = tonumber(name) - tonumber(head[BATCH]:match('^%d+'))
+  return redis.call('LRANGE', claimed_key(head[BATCH]), start, start + #head[ALIVE] - 1)
 end
 
 -- Puts claims back at the head of their queues. The last claimed comes first, so that the first
@@ -80,8 +120,8 @@ end
 local function give_back(names, heads, places)
   for i, name in ipairs(names) do
     local head = heads[i]
-    local record = end_claims(head, places[i])
-    local requests = requests_of(name)
+    local requests = requests_of(name, head)
+    local record = end_claims(head, #places[i], places[i])
     for _, place in ipairs(places[i]) do
       push_back(head[HOST], head[KIND], head[LEVEL], requests[place])
     end

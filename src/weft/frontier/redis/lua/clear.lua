@@ -10,7 +10,10 @@ local function forget_all()
     forget_seen(name)
     redis.call('UNLINK', prefix .. 'stories:' .. name, prefix .. 'history:' .. name)
   end
-  for _, name in ipairs({ 'meta', 'hosts', 'ready', 'claims', 'claimed', 'due', 'bad', 'hungry' }) do
+  for _, batch in ipairs(redis.call('HKEYS', prefix .. 'batches')) do
+    redis.call('UNLINK', prefix .. 'claimed:' .. batch)
+  end
+  for _, name in ipairs({ 'meta', 'hosts', 'ready', 'claims', 'batches', 'due', 'bad', 'hungry' }) do
     redis.call('UNLINK', prefix .. name)
   end
 end

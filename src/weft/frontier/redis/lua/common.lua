@@ -9,6 +9,7 @@ if now_ms == 0 then -- Redis' own clock, unless a test brings one
 end
 
 local KINDS = { [0] = 'nav', [1] = 'data' }
+local QUEUED_NAMES = { [0] = 'queued_nav', [1] = 'queued_data' }
 
 -- More arguments than this do not fit on Lua's stack.
 local MOST = 1000
@@ -36,7 +37,7 @@ end
 local function save_counters()
   for name, change in pairs(changes) do
     if change ~= 0 then
-      redis.call('HINCRBY', meta, name, change)
+      redis.call('HINCRBY', meta, name, number_text(change))
     end
   end
 end
@@ -74,7 +75,7 @@ local function pack_record(record)
   local packed = struct.pack(FIXED, record[1], record[2], record[3], record[4], record[5],
     record[6], record[7], record[IS_HELD] and 1 or 0, record[9], record[11], record[12], #owners)
   for _, owner in ipairs(owners) do
-    packed = packed .. struct.pack('>I2', #owner[1]) .. owner[1] .. struct.pack('>I4', owner[2])
+    packed = packed .. struct.pack(OWNER, #owner[1], owner[1], owner[2])
   end
   return packed
 end
@@ -197,7 +198,7 @@ end
 
 local function count_queued(record, kind, change)
   record[QUEUED + kind] = record[QUEUED + kind] + change
-  count('queued_' .. KINDS[kind], change)
+  count(QUEUED_NAMES[kind], change)
   if record[IS_HELD] then
     count('held', change)
   end

@@ -1,33 +1,28 @@
 -- Ends claims with their outcomes.
--- groups:   name; places; of each its ending and status, ENDING * 1000 + STATUS; how long ago the
---           last request was sent to its host (-1: none was)
--- extras:   where there is more to say: group, number in its places, fingerprint, retry after,
---           Crawl-delay, is host bad
--- spent:    batches that have no claims any more
+-- groups:   name; places; their outcomes, three numbers for those that follow each other and are
+--           alike: ENDING * 1000 + STATUS, how long ago the last request was sent to the host (-1:
+--           none was), how many they are
+-- extras:   what more there is to say of an outcome that stands alone: group, where its numbers
+--           begin, place, fingerprint, retry after, Crawl-delay, is host bad
 -- stale:    so many more came too late: count them
 -- blobs:    for nav and for data, what to remember of them all, as one compressed chunk
--- returns   for each group and place whether it is still a claim; the number of chunks, for nav and
---           data
--- If one of them is no claim any more, nothing is done: the chunks tell about all of them.
+-- returns   if one of them is no claim any more, for each group what is alive, and nothing is done:
+--           the chunks tell about all of them; the number of chunks, for nav and data
 
 local FAILED, DROPPED = 2, 3
 local ENDINGS = { [0] = 'done', 'replaced', 'failed', 'refused' }
 
-local names, answers = {}, {}
-local is_stale = false
+local names, heads, alive = find_groups(groups)
+local some = {} -- the places of groups of which not all end
 for i, group in ipairs(groups) do
-  names[i] = group[1]
-end
-local heads = load_groups(names)
-for i, group in ipairs(groups) do
-  answers[i] = {}
-  for j, place in ipairs(group[2]) do
-    answers[i][j] = is_alive(heads[i], place)
-    is_stale = is_stale or not answers[i][j]
+  if group[2] ~= alive[i] then
+    some[i] = places_in(group[2])
+    for _, place in ipairs(some[i]) do
+      if not is_set(alive[i], place) then
+        return cmsgpack.pack({ alive, {} })
+      end
+    end
   end
-end
-if is_stale then
-  return cmsgpack.pack({ answers, {} })
 end
 
 local function back_off(record, retry_after_ms)
@@ -41,19 +36,19 @@ local function back_off(record, retry_after_ms)
   record[NEXT_AT] = math.max(record[NEXT_AT], now_ms + pause)
 end
 
-local function note_extra(head, record, name, place, ending, extra)
-  local fingerprint, is_host_bad = extra[3], extra[6]
+local function note_extra(head, record, name, ending, extra)
+  local place, fingerprint, is_host_bad = extra[3], extra[4], extra[7]
   if is_host_bad then
     record[BAD_UNTIL] = now_ms + bad_host_ms
     set_held(record, true)
-    push_back(head[HOST], head[KIND], head[LEVEL], requests_of(name)[place])
+    push_back(head[HOST], head[KIND], head[LEVEL], requests_of(name, head)[place])
   elseif ending == FAILED then
     local bad = home_of(head[HOST]) .. 'bad'
     redis.call('HSET', bad, fingerprint, number_text(now_ms + bad_url_ms))
   end
 end
 
-local NOTHING = { 0, 0, '', 0, 0, false }
+local NOTHING = { 0, 0, 0, '', 0, 0, false }
 local told = {}
 for _, extra in ipairs(extras) do
   told[extra[1]] = told[extra[1]] or {}
@@ -61,16 +56,16 @@ for _, extra in ipairs(extras) do
 end
 
 local function note_outcome(host, record, ending, status, sent_ago_ms, extra)
-  if extra[5] > 0 then
-    record[CRAWL_DELAY] = math.min(extra[5], max_pause_ms)
+  if extra[6] > 0 then
+    record[CRAWL_DELAY] = math.min(extra[6], max_pause_ms)
   end
   if sent_ago_ms >= 0 then
     note_sent(host, record, sent_ago_ms)
   end
-  if extra[6] then
+  if extra[7] then
     return -- the host is bad
   elseif status == 429 or status == 503 then
-    back_off(record, extra[4])
+    back_off(record, extra[5])
   elseif status > 0 and ending ~= DROPPED then
     record[BACKOFF] = 0
   end
@@ -81,14 +76,20 @@ local ended = { [0] = 0, 0, 0, 0 }
 for i, group in ipairs(groups) do
   local head = heads[i]
   local host = head[HOST]
-  local record = end_claims(head, group[2])
-  for j, code in ipairs(group[3]) do
+  local outcomes = group[3]
+  local many = 0
+  for j = 3, #outcomes, 3 do
+    many = many + outcomes[j]
+  end
+  local record = end_claims(head, many, some[i])
+  for j = 1, #outcomes, 3 do
+    local code, sent_ago_ms, alike = outcomes[j], outcomes[j + 1], outcomes[j + 2]
     local ending = math.floor(code / 1000)
     local extra = told[i] and told[i][j]
-    ended[ending] = ended[ending] + 1
-    note_outcome(host, record, ending, code % 1000, group[4][j], extra or NOTHING)
+    ended[ending] = ended[ending] + alike
+    note_outcome(host, record, ending, code % 1000, sent_ago_ms, extra or NOTHING)
     if extra then
-      note_extra(head, record, group[1], group[2][j], ending, extra)
+      note_extra(head, record, group[1], ending, extra)
     end
   end
   reposition(host, record)
@@ -97,7 +98,6 @@ for ending, many in pairs(ended) do
   count(ENDINGS[ending], many)
 end
 save_groups(names, heads)
-each_batch('ZREM', due, spent)
 save_hosts()
 return_idle()
 
@@ -109,4 +109,4 @@ for kind = 0, 1 do
 end
 count('stale', stale)
 save_counters()
-return cmsgpack.pack({ answers, chunks })
+return cmsgpack.pack({ {}, chunks })

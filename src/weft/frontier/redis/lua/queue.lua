@@ -41,8 +41,8 @@ local POP = { bfs = 'LPOP', dfs = 'RPOP', random = 'SPOP' }
 local function take_by_level(host, kind, most)
   local levels = levels_key(host, kind)
   while true do
-    local level = redis.call('ZRANGE', levels, 0, 0)[1]
-    local taken = redis.call('LPOP', queue_key(host, kind, level), most)
+    local level = redis.call('ZRANGE', levels, '0', '0')[1]
+    local taken = redis.call('LPOP', queue_key(host, kind, level), number_text(most))
     if not taken or #taken < most then
       redis.call('ZREM', levels, level) -- it is empty now
     end
@@ -58,7 +58,7 @@ local function take(host, kind, most)
   if order == 'priority' then
     taken, level = take_by_level(host, kind, most)
   else
-    taken, level = redis.call(POP[order], queue_key(host, kind), most), '0'
+    taken, level = redis.call(POP[order], queue_key(host, kind), number_text(most)), '0'
   end
   count_queued(load_host(host), kind, -#taken)
   return taken, level

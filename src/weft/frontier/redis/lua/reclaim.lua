@@ -44,7 +44,7 @@ local reclaimed = 0
 for i, name in ipairs(names) do
   local places = {}
   for _, place in ipairs(numbers[i]) do
-    if is_alive(heads[i], place) then
+    if is_set(heads[i][ALIVE], place) then
       places[#places + 1] = place
     end
   end

@@ -1,19 +1,14 @@
 -- Pushes the deadlines of claims.
 -- groups:  name, places
 -- stale:   so many more are no claims: count them
--- returns  for each group and place whether it is still a claim
+-- returns  for each group what is alive
 
 local deadline = number_text(now_ms + claim_ms)
-local names, answers, renewed = {}, {}, {}
+local _, _, alive = find_groups(groups)
+local renewed = {}
 for i, group in ipairs(groups) do
-  names[i] = group[1]
-end
-local heads = load_groups(names)
-for i, group in ipairs(groups) do
-  answers[i] = {}
-  for j, place in ipairs(group[2]) do
-    answers[i][j] = is_alive(heads[i], place)
-    if answers[i][j] then
+  for _, place in ipairs(places_in(group[2])) do
+    if is_set(alive[i], place) then
       renewed[#renewed + 1] = deadline
       renewed[#renewed + 1] = number_text(tonumber(group[1]) + place - 1)
     else
@@ -25,4 +20,4 @@ begin_writing()
 each_batch('ZADD', due, renewed)
 count('stale', stale)
 save_counters()
-return cmsgpack.pack(answers)
+return cmsgpack.pack(alive)

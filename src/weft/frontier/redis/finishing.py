@@ -1,0 +1,59 @@
+"""What `finish` tells Redis of the claims of one bucket: how they ended, and their stories."""
+
+from collections.abc import Sequence
+
+from weft.frontier.redis import stories
+from weft.frontier.redis.groups import places_text
+from weft.frontier.redis.held import HeldClaims, Part
+from weft.frontier.redis.scripts import Finish
+from weft.records import Ending, Outcome, PageKind
+
+_NEVER_SENT = -1
+
+
+def pack_finish(
+    now_ms: int, at_ms: int, held: HeldClaims, part: Part, outcomes: Sequence[Outcome]
+) -> tuple[Finish, list[bytes]]:
+    """`now_ms` as the scripts are told, `at_ms` for the stories; and these, for nav and data."""
+    told: dict[PageKind, list[stories.Story]] = {kind: [] for kind in PageKind}
+    groups: list[tuple[str, str, list[int]]] = []
+    extras = []
+    for name, own in part.groups.items():
+        places = []
+        numbers: list[int] = []
+        can_join = False
+        for i in own:
+            outcome = outcomes[i]
+            claim = held[outcome.token]
+            places.append(claim.place)
+            told[claim.request.kind].append(
+                stories.story(claim.request, claim.entry, outcome, at_ms)
+            )
+            code = outcome.ending * 1000 + outcome.status
+            sent_ago_ms = _NEVER_SENT if outcome.sent_ago_ms is None else outcome.sent_ago_ms
+            has_more = _has_more(outcome)
+            if can_join and not has_more and numbers[-3:-1] == [code, sent_ago_ms]:
+                numbers[-1] += 1
+            else:
+                numbers += (code, sent_ago_ms, 1)
+            can_join = not has_more
+            if has_more:
+                fingerprint = str(claim.request.fingerprint)
+                pauses = (outcome.retry_after_ms, outcome.crawl_delay_ms)
+                start = len(numbers) - 2
+                extras.append(
+                    (len(groups) + 1, start, claim.place, fingerprint, *pauses, outcome.is_host_bad)
+                )
+        groups.append((name, places_text(places), numbers))
+    finish = Finish(now_ms, groups, extras, part.stale)
+    return finish, [stories.pack(told[kind]) for kind in PageKind]
+
+
+def _has_more(outcome: Outcome) -> bool:
+    """Whether there is more to say than how it ended."""
+    return bool(
+        outcome.ending is Ending.FAILED
+        or outcome.is_host_bad
+        or outcome.crawl_delay_ms
+        or outcome.retry_after_ms
+    )
