@@ -43,8 +43,8 @@ class Way(NamedTuple):
     has_recent: bool = False
     #: Pages whose links are added together.
     pages: int = 10
-    #: Requests that are claimed and finished together.
-    claims: int = 128
+    #: Requests that are claimed and finished together: what a worker's buffer holds by default.
+    claims: int = 192
 
 
 class OnWeft:

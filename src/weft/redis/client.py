@@ -10,6 +10,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -65,6 +66,11 @@ _HELD = {
 }
 
 
+#: Whether what is being sent is meant for the server that we know only. A connection that was lost
+#: is made anew inside redis-py, without a word.
+_is_bound: ContextVar[bool] = ContextVar("is_bound", default=False)
+
+
 class Client:
     """Construction does no I/O; `async with` opens and closes."""
 
@@ -111,18 +117,7 @@ class Client:
         restarts = self.restarts
         wait = _Wait(self._place, patience_s)
         while left:
-            if is_bound:
-                # A connection that was lost meanwhile is made anew without a word: see who answers
-                # before anything is said.
-                [answer] = await self._send([("PING",)])
-                if isinstance(answer, BaseException):
-                    await self._overcome([answer], wait)
-                    continue
-                if self.restarts != restarts:
-                    for i in left:
-                        answers[i] = None
-                    break
-            got = await self._send([commands[i] for i in left])
+            got = await self._send([commands[i] for i in left], is_bound=is_bound)
             problems = []
             again = []
             for i, answer in zip(left, got, strict=True):
@@ -131,6 +126,10 @@ class Client:
                     again.append(i)
                     problems.append(answer)
             left = again
+            if is_bound and self.restarts != restarts:
+                for i in left:
+                    answers[i] = None
+                break
             if problems:
                 await self._overcome(problems, wait)
         wait.end()
@@ -151,7 +150,8 @@ class Client:
         if not is_waiting:
             await self._load_scripts()
 
-    async def _send(self, commands: Sequence[Command]) -> list[Any]:
+    async def _send(self, commands: Sequence[Command], *, is_bound: bool) -> list[Any]:
+        _is_bound.set(is_bound)
         try:
             async with self._redis.pipeline(transaction=False) as pipeline:
                 for command in commands:
@@ -180,9 +180,12 @@ class Client:
         except ResponseError:  # not allowed to ask
             told = b"run_id:%d" % random.getrandbits(63)
         run_id = _run_id(told)
-        if self._run_ids and run_id not in self._run_ids:
-            self.restarts += 1
+        is_another = bool(self._run_ids) and run_id not in self._run_ids
         self._run_ids.add(run_id)
+        if is_another:
+            self.restarts += 1
+            if _is_bound.get():
+                raise exceptions.ConnectionError("another server answers")
 
 
 class _Wait:

@@ -51,9 +51,9 @@ Reply = TypeVar("Reply")
 #: Requests that one call of a script adds: Redis does nothing else meanwhile.
 ADD_BATCH = 1_000
 #: Requests that a bucket is asked for at least, if that many are wanted.
-CLAIM_BATCH = 128
+CLAIM_BATCH = 192
 #: With half a batch in hand, a bucket is not asked for fewer than these: a call has its price.
-CLAIM_LEAST = 32
+CLAIM_LEAST = 64
 #: Deadlines that one call of a script looks at.
 RECLAIM_BATCH = 100
 #: A bucket that has nothing to hand out is asked again after this time: others may have added.
