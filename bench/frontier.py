@@ -188,7 +188,7 @@ def main() -> int:
 
 def _measure(scale: Scale, has_aof: bool, console: Console) -> list[Row]:
     with console.status("") as status, RedisServer(appendonly=False) as server:
-        told = header(server, notes(scale, has_aof=has_aof))
+        told = header(server, notes(scale, has_aof=has_aof), "scrapy-redis")
         sizes = measure_bytes(server, scale, status.update)
     with console.status("") as status, RedisServer(appendonly=has_aof) as server:
         rates = measure_cpu(server, scale, lambda text: status.update(f"rates: {text}"))

@@ -77,10 +77,10 @@ def print_rows(console: Console, title: str, rows: Iterable[Row]) -> None:
     console.print(table)
 
 
-def header(server: RedisServer, notes: Sequence[str]) -> str:
-    """When, where, what with."""
+def header(server: RedisServer, notes: Sequence[str], *others: str) -> str:
+    """When, where, what with; `others`: packages that take part."""
     told = server.ask("INFO", "server")
-    packages = ("Scrapy", "scrapy-redis", "redis", "hiredis")
+    packages = ("Scrapy", *others, "redis", "hiredis")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     lines = (

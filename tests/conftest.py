@@ -10,7 +10,7 @@ from servers import SETUPS, Kit, Servers, emptied
 from weft.testing import Site, SiteServer
 from weft.testing.redis import RedisServer
 
-pytest.register_assert_rewrite("frontier_machine")
+pytest.register_assert_rewrite("frontier_machine", "invariants")
 
 
 @pytest.fixture

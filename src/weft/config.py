@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from weft.records import Order, Picker, SeenKind
+from weft.records import Order, Picker, SeenKind, Strategy
 
 #: Time between two fetches of one host.
 DEFAULT_DELAY_MS = 0
@@ -13,6 +13,8 @@ DEFAULT_DELAY_MS = 0
 DEFAULT_CONCURRENCY = 8
 #: A claim that is not renewed for so long is given to another.
 DEFAULT_CLAIM_MS = 120_000
+#: A bucket whose worker is not heard of for so long is given to another.
+DEFAULT_LEASE_MS = 10_000
 #: First pause after a 429 or 503; doubles each time.
 DEFAULT_BACKOFF_MS = 1_000
 #: Longest pause that we choose ourselves.
@@ -48,6 +50,7 @@ class SharedConfig(msgspec.Struct, frozen=True):
     buckets: int = DEFAULT_BUCKETS
     bucket_limit: int = DEFAULT_BUCKET_LIMIT
     picker: Picker = Picker.DEFAULT
+    assignment: Strategy = Strategy.WEIGHTED
     seen: SeenKind = SeenKind.EXACT
     expected_urls: int = DEFAULT_EXPECTED_URLS
     bloom_error: float = DEFAULT_BLOOM_ERROR

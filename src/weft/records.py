@@ -40,6 +40,14 @@ class SeenKind(StrEnum):
     BLOOM = "bloom"
 
 
+class Strategy(StrEnum):
+    """How the buckets of a job are divided among its workers."""
+
+    MODULO = "modulo"
+    TWO_LEVEL = "two-level"
+    WEIGHTED = "weighted"
+
+
 class PackedRequest(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """A request as the frontier keeps it; `payload` is the engine's and opaque here."""
 

@@ -11,8 +11,8 @@ import pytest
 
 from running import WEFT
 from weft.cli.progress import PLAIN_S, PlainDisplay, describe
-from weft.engine.run import Progress
 from weft.records import Stats
+from weft.reports import Progress
 from weft.testing import Site, SiteServer
 
 _ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")

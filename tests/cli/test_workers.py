@@ -212,7 +212,7 @@ def test_workers_are_stopped_and_go_on_with_the_command(weft: Weft, site: SiteSe
 def test_a_worker_that_dies_is_replaced(
     number: signal.Signals, weft: Weft, tmp_path: Path, hosts: SiteServer
 ) -> None:
-    options = ("--workers", "2", "-o", "out.jsonl", "-s", "WEFT_CLAIM_TIMEOUT=2")
+    options = ("--workers", "2", "-o", "out.jsonl", "-s", "WEFT_LEASE_TIMEOUT=2")
     with started(weft, "crawl", *starts(hosts), *options) as crawl:
         wait_until(lambda: len(pages_hit(hosts)) > 20, description="the crawl is under way")
         first = workers_of(crawl)

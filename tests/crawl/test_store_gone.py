@@ -45,7 +45,7 @@ def test_a_crawl_can_be_stopped_while_its_store_is_gone(
 ) -> None:
     settings = {
         "WEFT_STORE": redis_server.url,
-        "WEFT_CLAIM_TIMEOUT": 2,
+        "WEFT_LEASE_TIMEOUT": 2,
         "DOWNLOAD_DELAY": 0.1,
     }
     with SiteServer(Site(pages=20, links=3)) as site:
@@ -66,7 +66,7 @@ def test_nothing_is_sent_while_claims_may_be_another_s(
 ) -> None:
     settings = {
         "WEFT_STORE": redis_server.url,
-        "WEFT_CLAIM_TIMEOUT": 1,
+        "WEFT_LEASE_TIMEOUT": 1,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
     }
     with SiteServer(Site(pages=20, links=3, latency_s=0.3)) as site:

@@ -4,15 +4,15 @@ import json
 import random
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from invariants import check_concurrency, check_delays
 from running import Process, Weft
-from weft.testing import Hit, Site, SiteServer
+from weft.testing import Site, SiteServer
 from weft.testing.redis import RedisServer
 
 HOSTS = tuple(f"127.0.0.{number}" for number in range(1, 13))
@@ -24,7 +24,7 @@ LATENCY_S = 0.06
 PAGES = 50
 #: Between sending and the note in the log, requests can be held up by this much, each for itself.
 TOLERANCE_S = 0.08
-CLAIM_S = 3
+LEASE_S = 3
 WORKERS = 4
 
 
@@ -38,7 +38,7 @@ class Crawl:
             "crawl",
             *(site.url_of(host) for host in HOSTS),
             *("--store", server.url, "-o", "out.jsonl", "--concurrency", str(CONCURRENCY)),
-            *("-s", f"WEFT_CLAIM_TIMEOUT={CLAIM_S}", "-s", f"DOWNLOAD_SLOTS={json.dumps(slots)}"),
+            *("-s", f"WEFT_LEASE_TIMEOUT={LEASE_S}", "-s", f"DOWNLOAD_SLOTS={json.dumps(slots)}"),
         )
         self.workers = [self._start() for _ in range(WORKERS)]
 
@@ -56,7 +56,7 @@ class Crawl:
         self.workers[number] = self._start()
 
     def stop(self, number: int, seconds: float) -> None:
-        """Long enough for its claims to be given to others."""
+        """Long enough for its buckets to be given to others."""
         self.workers[number].send_signal(signal.SIGSTOP)
         time.sleep(seconds)
         self.workers[number].send_signal(signal.SIGCONT)
@@ -85,28 +85,12 @@ def make_trouble(crawl: Crawl, server: RedisServer, rng: random.Random) -> str:
     if kind == "kill a worker":
         crawl.kill(number)
     elif kind == "stop a worker":
-        crawl.stop(number, CLAIM_S + rng.uniform(0.2, 1.5))
+        crawl.stop(number, LEASE_S + rng.uniform(0.2, 1.5))
     else:
         server.kill()
         time.sleep(rng.uniform(0.0, 1.0))
         server.start()
     return kind
-
-
-def check_budgets(hits: Sequence[Hit]) -> None:
-    for host in HOSTS:
-        times = [hit.at_s for hit in hits if hit.host == host]
-        if host in SLOW_HOSTS:
-            early = [
-                (earlier, later)
-                for earlier, later in pairwise(hit for hit in hits if hit.host == host)
-                if later.at_s - earlier.at_s < DELAY_S - TOLERANCE_S
-            ]
-            assert not early
-        else:
-            window_s = LATENCY_S - 0.01
-            most = max(sum(start <= at < start + window_s for at in times) for start in times)
-            assert most <= CONCURRENCY, (host, most)
 
 
 @pytest.mark.timeout(200)
@@ -131,4 +115,5 @@ def test_a_shared_crawl_survives_whatever_dies(
     urls = [json.loads(line)["url"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert len(urls) == len(set(urls))
     assert set(urls) == wanted
-    check_budgets(hits)
+    check_delays(hits, dict.fromkeys(SLOW_HOSTS, DELAY_S), TOLERANCE_S)
+    check_concurrency(hits, HOSTS[1::2], CONCURRENCY, LATENCY_S)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from weft.clock import monotonic_s
 from weft.engine import gate as module
 from weft.engine.gate import Gate
 
@@ -164,24 +165,39 @@ def test_one_that_may_not_be_sent_does_not_count() -> None:
 def test_it_is_asked_when_its_turn_has_come_and_the_others_wait_for_the_answer() -> None:
     async def test(gate: Gate) -> None:
         answer = asyncio.Event()
-        asked: asyncio.Queue[int | None] = asyncio.Queue()
+        asked: asyncio.Queue[int] = asyncio.Queue()
 
         async def may_send() -> bool:
-            asked.put_nowait(gate.sent_ago_ms("a"))
+            ago_ms = gate.sent_ago_ms("a")
+            assert ago_ms is not None
+            if ago_ms < 1000 * DELAY_S - 1:
+                return True  # not its turn yet
+            asked.put_nowait(ago_ms)
             return await answer.wait()
 
         gate.try_pass("a", 0)
         first = asyncio.ensure_future(gate.wait("a", DELAY_S, may_send))
         second = asyncio.ensure_future(gate.wait("a", 0, yes))
-        asked_after_ms = await asked.get()
-        assert asked_after_ms is not None
-        assert asked_after_ms >= 1000 * DELAY_S - 1
+        await asked.get()
         await asyncio.sleep(DELAY_S)
         assert not first.done()
         assert not second.done()
         answer.set()
         assert await first
         assert await second
+
+    run(test)
+
+
+def test_one_that_may_no_longer_be_sent_does_not_wait_for_its_turn() -> None:
+    async def test(gate: Gate) -> None:
+        async def no() -> bool:
+            return False
+
+        gate.try_pass("a", 0)
+        started_s = monotonic_s()
+        assert not await gate.wait("a", 3600, no)
+        assert monotonic_s() - started_s < 5
 
     run(test)
 

@@ -8,7 +8,7 @@ from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.engine.settings import SETTINGS, JobConfig, job_name, read_settings
 from weft.errors import ConfigError
 from weft.frontier import Store
-from weft.records import Order, Picker, SeenKind
+from weft.records import Order, Picker, SeenKind, Strategy
 
 REDIS = "redis://host:6379/0"
 
@@ -104,14 +104,19 @@ def test_every_setting_of_a_shared_store_is_read() -> None:
         WEFT_BUCKETS=65_536,
         WEFT_BUCKET_LIMIT="7",
         WEFT_PICKER="advanced",
+        WEFT_ASSIGNMENT="two-level",
         WEFT_SEEN="bloom",
         WEFT_EXPECTED_URLS=9,
         WEFT_BLOOM_ERROR="0.01",
+        WEFT_LEASE_TIMEOUT="3",
+        WEFT_WEIGHT="2.5",
+        WEFT_NODE="big",
     )
+    assert (config.lease_s, config.weight, config.node) == (3, 2.5, "big")
     assert (config.store, config.job) == (Store(REDIS), "news")
     assert (config.frontier.claim_ms, config.frontier.workers_per_host) == (1500, 2)
     assert config.frontier.shared == SharedConfig(
-        65_536, 7, Picker.ADVANCED, SeenKind.BLOOM, 9, 0.01
+        65_536, 7, Picker.ADVANCED, Strategy.TWO_LEVEL, SeenKind.BLOOM, 9, 0.01
     )
 
 
@@ -242,7 +247,7 @@ def test_number_must_be_one(name: str, value: object) -> None:
 
 def test_unknown_setting_is_told_with_those_that_there_are() -> None:
     (problem,) = problems(WEFT_SPEED=9)
-    assert problem.startswith("there is no setting WEFT_SPEED; Weft has WEFT_BLOOM_ERROR, ")
+    assert problem.startswith("there is no setting WEFT_SPEED; Weft has WEFT_ASSIGNMENT, ")
     assert problem.endswith(", ".join(sorted(SETTINGS)))
 
 

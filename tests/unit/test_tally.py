@@ -2,12 +2,12 @@
 
 import pytest
 
-from weft.cli.tally import Tally
-from weft.cli.worker import Assignment, Word, decode_word, encode_word
-from weft.cli.workers import Crew
-from weft.engine.run import Progress, Report
+from weft.cluster.jobs import Work
 from weft.errors import StoreFullError
+from weft.node.supervisor import Crew
+from weft.node.tally import Tally
 from weft.records import Stats
+from weft.reports import Progress, Rate, Report, Word, decode_word, encode_word
 
 
 def progress(pages: int, added: int = 0) -> Progress:
@@ -76,7 +76,7 @@ def test_the_reason_is_that_of_the_crawl(reasons: list[str], stopped_by: str, re
     [(3, 0, [0, 0, 0]), (2, 5, [3, 2]), (4, 2, [1, 1]), (1, 7, [7])],
 )
 def test_workers_share_the_pages(number: int, max_pages: int, shares: list[int]) -> None:
-    crew = Crew(number, Assignment((), {}, {}, "INFO"), max_pages=max_pages, is_fresh=False)
+    crew = Crew(number, Work((), {}, {}, "INFO"), max_pages=max_pages)
     assert crew.shares() == shares
 
 
@@ -87,3 +87,11 @@ def test_a_report_travels_with_its_error() -> None:
     assert there is not None
     assert str(there.error) == "no space left"
     assert there.progress == told.progress
+
+
+def test_a_rate_is_smoothed_over_some_looks() -> None:
+    rate = Rate()
+    assert rate.update(10, 1.0) == 0.0
+    assert rate.update(30, 2.0) == 20.0
+    assert rate.update(30, 2.0) == 20.0  # no time has passed
+    assert rate.update(30, 3.0) == 16.0

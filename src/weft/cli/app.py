@@ -9,6 +9,9 @@ from weft.cli.crawl import crawl
 from weft.cli.demo import demo
 from weft.cli.frontier import frontier
 from weft.cli.importing import import_scrapy_redis
+from weft.cli.jobs import job, jobs
+from weft.cli.nodes import node, nodes, worker
+from weft.cli.simulate import simulate
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,3 +46,9 @@ app.command()(crawl)
 app.command()(demo)
 frontier.command("import-scrapy-redis")(import_scrapy_redis)
 app.add_typer(frontier, name="frontier")
+app.command()(worker)
+app.command()(nodes)
+app.add_typer(node, name="node")
+app.command()(jobs)
+app.add_typer(job, name="job")
+app.add_typer(simulate, name="simulate")

@@ -1,5 +1,6 @@
 """`weft crawl`"""
 
+import asyncio
 import logging
 import os
 import sys
@@ -9,63 +10,48 @@ import typer
 
 from weft.cli import INTERRUPTED
 from weft.cli.home import check_workers, forget_other_home, open_home
+from weft.cli.options import (
+    Arguments,
+    Concurrency,
+    Delay,
+    Depth,
+    Fresh,
+    NewJobName,
+    Outputs,
+    Pairs,
+    QueueOrder,
+    Targets,
+    WorkersPerHost,
+    read_overrides,
+    read_pairs,
+)
 from weft.cli.output import errors, say, show_logs, warn
 from weft.cli.progress import make_display
 from weft.cli.store import ask, has_server, place_of
 from weft.cli.summary import exit_code, summarize
-from weft.cli.worker import Assignment
-from weft.cli.workers import Crew, run_workers
-from weft.engine.run import Report, run_crawl
-from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS, default_job_dir, job_name
+from weft.cli.workers import run_workers
+from weft.cluster.jobs import Jobs, Work
+from weft.engine.run import run_crawl
+from weft.engine.settings import default_job_dir, job_name
 from weft.engine.target import Target, find_target
 from weft.errors import ConfigError, StoreMissingError
 from weft.frontier import Store, parse_store
-from weft.records import Order
+from weft.node.supervisor import Crew
+from weft.redis.client import SHORT_PATIENCE_S, Client
+from weft.reports import Report
 
 
 def crawl(
-    targets: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="TARGET",
-            help="URLs (their sites are crawled), a spider file, or a spider of this project.",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Where items go: FILE.jsonl or FILE.db; may be given several times. "
-            "Default: items.db in the job's directory.",
-            show_default=False,
-        ),
-    ] = None,
-    order: Annotated[
-        Order | None,
-        typer.Option(
-            help="Order of each host's queue. Default: bfs for URLs, priority for spiders.",
-            show_default=False,
-        ),
-    ] = None,
-    depth: Annotated[
-        int | None,
-        typer.Option(min=0, help="Follow links so many steps deep; 0: no limit."),
-    ] = None,
+    targets: Targets,
+    output: Outputs = None,
+    order: QueueOrder = None,
+    depth: Depth = None,
     max_pages: Annotated[
         int | None,
         typer.Option(min=1, help="Stop after so many pages, of all workers of this command."),
     ] = None,
-    delay: Annotated[
-        float | None,
-        typer.Option(min=0.0, metavar="SECONDS", help="Time between two requests to one host."),
-    ] = None,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(min=1, help="Requests to one host at the same time; default: 8."),
-    ] = None,
+    delay: Delay = None,
+    concurrency: Concurrency = None,
     workers: Annotated[
         int,
         typer.Option(
@@ -77,20 +63,9 @@ def crawl(
             "a private Redis or Valkey server, with its data in the job's directory.",
         ),
     ] = 1,
-    workers_per_host: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Workers that may fetch from one host at the same time; default: 1."
-        ),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", metavar="NAME=VALUE", help="Set a Scrapy or Weft setting."),
-    ] = None,
-    argument: Annotated[
-        list[str] | None,
-        typer.Option("-a", metavar="NAME=VALUE", help="Give the spider an argument."),
-    ] = None,
+    workers_per_host: WorkersPerHost = None,
+    setting: Pairs = None,
+    argument: Arguments = None,
     store: Annotated[
         str | None,
         typer.Option(
@@ -99,21 +74,8 @@ def crawl(
             "workers can share. Default: a directory of its own in .weft.",
         ),
     ] = None,
-    job: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Name of the job, in .weft or in a shared store. Default: that of the spider, or "
-            "one made of the URLs.",
-            show_default=False,
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh", help="Forget an earlier crawl and its items, the output too; start over."
-        ),
-    ] = False,
+    job: NewJobName = None,
+    fresh: Fresh = False,
 ) -> None:
     """Crawl a site, or run a Scrapy spider, and lose nothing.
 
@@ -132,20 +94,19 @@ def crawl(
 
         weft crawl https://example.org/ https://example.com/ --workers 4
     """
-    overrides: dict[str, Any] = read_pairs(setting, "-s")
-    options = {
-        "WEFT_OUTPUT": output,
-        "WEFT_ORDER": order and str(order),
-        "DEPTH_LIMIT": depth,
-        "WEFT_MAX_PAGES": max_pages,
-        "DOWNLOAD_DELAY": delay,
-        "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
-        "CONCURRENT_REQUESTS": concurrency and max(concurrency, DEFAULT_CONCURRENT_REQUESTS),
-        "WEFT_WORKERS_PER_HOST": workers_per_host,
-        "WEFT_STORE": store,
-        "WEFT_JOB": job,
-    }
-    overrides |= {name: value for name, value in options.items() if value is not None}
+    overrides = read_overrides(
+        setting,
+        output=output,
+        order=order,
+        depth=depth,
+        delay=delay,
+        concurrency=concurrency,
+        workers_per_host=workers_per_host,
+        store=store,
+        job=job,
+    )
+    if max_pages is not None:
+        overrides |= {"WEFT_MAX_PAGES": max_pages}
     target = find_target(targets, read_pairs(argument, "-a"))
     sys.exit(crawl_and_report(target, overrides, is_fresh=fresh, workers=workers))
 
@@ -163,10 +124,11 @@ def crawl_and_report(
     if is_fresh:
         forget_other_home(store, job, has_crew=has_crew)
     with open_home(store, job, has_crew=has_crew) as home:
-        if not is_fresh and _is_finished(home, job):
-            place = place_of(store, job)
-            say(f"Nothing to do: this crawl is finished. Its job is {place}; --fresh starts over.")
+        if not is_fresh and is_finished(home, job):
+            tell_finished(store, job)
             return 0
+        if store.is_shared:
+            asyncio.run(_let_run(store, job))
         overrides |= {"WEFT_FRESH": is_fresh, "WEFT_RERUN": False}
         overrides |= {"WEFT_STORE": home.url, "WEFT_JOB": job}
         crew = _crew(target, overrides, store, workers) if has_crew else None
@@ -180,12 +142,23 @@ def crawl_and_report(
 
 
 def _run(target: Target, overrides: dict[str, Any], crew: Crew | None) -> Report | None:
-    show_logs(_log_level(target, overrides))
+    show_logs(log_level(target, overrides))
     with make_display() as display:
         return run_workers(crew, display) if crew else run_crawl(target, overrides, display)
 
 
-def _is_finished(store: Store, job: str) -> bool:
+async def _let_run(store: Store, job: str) -> None:
+    async with Client(store.url, patience_s=SHORT_PATIENCE_S) as client:
+        await Jobs(client).let_run(job)
+
+
+def tell_finished(store: Store, job: str) -> None:
+    place = place_of(store, job)
+    say(f"Nothing to do: this crawl is finished. Its job is {place}; --fresh starts over.")
+
+
+def is_finished(store: Store, job: str) -> bool:
+    """Whether the crawl of this job has ended by itself."""
     try:
         return ask(store, job, lambda frontier: frontier.is_finished())
     except StoreMissingError:
@@ -212,10 +185,10 @@ def _crew(target: Target, overrides: dict[str, Any], store: Store, number: int) 
     job_dir = store.directory
     if job_dir is not None and job_dir != default_job_dir(overrides["WEFT_JOB"]):
         overrides |= {"JOBDIR": str(job_dir)}
-    level = _log_level(target, overrides)
+    level = log_level(target, overrides)
     return Crew(
         number,
-        Assignment(target.words, dict(target.given), overrides, level),
+        Work(target.words, dict(target.given), overrides, level),
         max_pages=_max_pages(target, overrides),
         is_fresh=overrides["WEFT_FRESH"],
     )
@@ -229,7 +202,7 @@ def _max_pages(target: Target, overrides: dict[str, Any]) -> int:
         return 0
 
 
-def _log_level(target: Target, overrides: dict[str, Any]) -> str:
+def log_level(target: Target, overrides: dict[str, Any]) -> str:
     """What the user or the project says, or else warnings only."""
     settings = target.settings_of_spider()
     is_set = (settings.getpriority("LOG_LEVEL") or 0) > 0
@@ -237,14 +210,3 @@ def _log_level(target: Target, overrides: dict[str, Any]) -> str:
     if str(level).upper() not in logging.getLevelNamesMapping():
         raise ConfigError(f"LOG_LEVEL is {level!r}; choose DEBUG, INFO, WARNING, ERROR or CRITICAL")
     return str(level).upper()
-
-
-def read_pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    """What was given as NAME=VALUE, any number of times."""
-    pairs = {}
-    for text in given or []:
-        name, separator, value = text.partition("=")
-        if not separator or not name:
-            raise ConfigError(f"{option} {text}: write {option} NAME=VALUE")
-        pairs[name] = value
-    return pairs

@@ -40,19 +40,19 @@ def open_home(store: Store, job: str, *, has_crew: bool) -> Iterator[Store]:
         yield store
         return
     with private_store(store.directory) as home:
-        asyncio.run(_free_claims(home, job))
+        asyncio.run(_forget_workers(home, job))
         yield home
 
 
-async def _free_claims(home: Store, job: str) -> None:
-    """Workers that were killed have left claims, and no worker of a private server outlives its
-    command: the new ones need not wait until they are overdue."""
+async def _forget_workers(home: Store, job: str) -> None:
+    """Workers that were killed have left leases and claims, and no worker of a private server
+    outlives its command: the new ones need not wait until they run out."""
     # Here, for an embedded store needs no Redis client.
     from weft.frontier.redis import RedisFrontier
 
     with suppress(StoreMissingError):
         async with RedisFrontier(home.url, job, is_read_only=True) as frontier:
-            await frontier.expire_claims()
+            await frontier.forget_workers()
 
 
 def forget_other_home(store: Store, job: str, *, has_crew: bool) -> None:

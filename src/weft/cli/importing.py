@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from weft.cli.crawl import find_crawl, read_pairs
+from weft.cli.crawl import find_crawl
+from weft.cli.options import read_pairs
 from weft.cli.output import count, errors, say, warn
 from weft.cli.store import place_of
 from weft.clock import monotonic_s

@@ -4,11 +4,15 @@ import logging
 
 from rich.console import Console
 from rich.logging import RichHandler
+from rich.table import Table
 
 from weft.errors import ConfigError, StoreError
 
 _TOLD_AT_END = (ConfigError, StoreError)
 _DOWNLOAD_LOGGERS = {"scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"}
+
+#: Characters of a line in a file or a pipe.
+WIDE = 200
 
 #: Results.
 results = Console(highlight=False)
@@ -57,3 +61,9 @@ def warn(text: str, style: str = "") -> None:
 def count(number: int, noun: str) -> str:
     """`1 page`, `2,000 pages`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def show(table: Table) -> None:
+    """A table, in lines that are as long as it takes where there is no terminal."""
+    console = results if results.is_terminal else Console(highlight=False, width=WIDE)
+    console.print(table)

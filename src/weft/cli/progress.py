@@ -5,7 +5,7 @@ from typing import Self
 from rich.status import Status
 
 from weft.cli.output import count, errors, warn
-from weft.engine.run import Progress
+from weft.reports import Progress, Rate
 
 #: Time between two lines where there is no terminal.
 PLAIN_S = 10.0
@@ -32,26 +32,10 @@ def describe(progress: Progress, pages_per_s: float) -> str:
     return " · ".join(parts)
 
 
-class _Rate:
-    """Pages per second, smoothed over some looks."""
-
-    def __init__(self) -> None:
-        self._last: Progress | None = None
-        self._per_s = 0.0
-
-    def update(self, progress: Progress) -> float:
-        last, self._last = self._last, progress
-        if last is None or progress.elapsed_s <= last.elapsed_s:
-            return self._per_s
-        now = (progress.pages - last.pages) / (progress.elapsed_s - last.elapsed_s)
-        self._per_s = now if not self._per_s else 0.8 * self._per_s + 0.2 * now
-        return self._per_s
-
-
 class TerminalDisplay:
     def __init__(self) -> None:
         self._status = Status("starting", console=errors)
-        self._rate = _Rate()
+        self._rate = Rate()
 
     def __enter__(self) -> Self:
         self._status.start()
@@ -61,7 +45,8 @@ class TerminalDisplay:
         self._status.stop()
 
     def __call__(self, progress: Progress) -> None:
-        self._status.update(describe(progress, self._rate.update(progress)))
+        pages_per_s = self._rate.update(progress.pages, progress.elapsed_s)
+        self._status.update(describe(progress, pages_per_s))
 
 
 class PlainDisplay:

@@ -2,7 +2,7 @@
 
 from weft.cli import INTERRUPTED
 from weft.cli.output import count, say, warn
-from weft.engine.run import Report
+from weft.reports import Report
 
 
 def summarize(report: Report) -> None:

@@ -1,48 +1,23 @@
-"""One worker process of `weft crawl --workers N`: `python -m weft.cli.worker`.
+"""One worker process of `weft crawl --workers N` or of a node: `python -m weft.cli.worker`.
 
-It reads its assignment from standard input, and tells its supervisor on standard output how it gets
-on: a `Word` in a line of JSON, several times a second, and a last one with its report. Everything
-else goes to standard error, also what a spider prints.
+It reads its work from standard input, and tells its supervisor on standard output how it gets on: a
+`Word` in a line of JSON, several times a second, and a last one with its report. Everything else
+goes to standard error, also what a spider prints.
 """
 
 import os
 import sys
 import traceback
-from typing import Any
 
 import msgspec
 
 from weft.cli import INTERRUPTED
 from weft.cli.output import show_logs
-from weft.engine.run import Progress, Report, run_crawl
+from weft.cluster.jobs import Work
+from weft.engine.run import run_crawl
 from weft.engine.target import find_target
 from weft.errors import WeftError
-
-
-class Assignment(msgspec.Struct, frozen=True):
-    """What a worker is to do."""
-
-    targets: tuple[str, ...]
-    arguments: dict[str, str]
-    overrides: dict[str, Any]
-    log_level: str
-
-
-class Word(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a worker tells; one of these."""
-
-    progress: Progress | None = None
-    report: Report | None = None
-    #: It could not crawl, and another would not be able to either.
-    failure: str = ""
-
-
-def encode_word(word: Word) -> bytes:
-    return msgspec.json.encode(word, enc_hook=str) + b"\n"
-
-
-def decode_word(line: bytes) -> Word:
-    return msgspec.json.decode(line, type=Word, dec_hook=lambda _, text: WeftError(text))
+from weft.reports import Word, encode_word
 
 
 class Channel:
@@ -66,12 +41,12 @@ class Channel:
 
 def main() -> None:
     channel = Channel()
-    assignment = msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)
-    show_logs(assignment.log_level)
+    work = msgspec.json.decode(sys.stdin.buffer.read(), type=Work)
+    show_logs(work.log_level)
     try:
-        target = find_target(assignment.targets, assignment.arguments)
+        target = find_target(work.targets, work.arguments)
         report = run_crawl(
-            target, assignment.overrides, lambda progress: channel.tell(Word(progress=progress))
+            target, work.overrides, lambda progress: channel.tell(Word(progress=progress))
         )
     except WeftError as error:
         channel.tell(Word(failure=str(error)))

@@ -7,7 +7,7 @@ claim brought was put in before its end was, so links and items are always safe 
 finished; and whatever dies in between, its claim is still open and will be worked on again.
 
 Other workers may share the frontier. What is queued, freed or left over there is found by asking,
-once a second at least; and a claim may be lost to another worker, see `Holding`.
+once a second at least; and a claim may be lost to another worker, see `Holding` and `Share`.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ import msgspec
 from weft.clock import monotonic_s
 from weft.config import FrontierConfig
 from weft.engine.holding import RENEWALS, Holding
+from weft.engine.share import Share
 from weft.errors import WeftError
 from weft.frontier import Frontier
 from weft.records import AddStatus, Claim, Outcome, PackedRequest, Stats
@@ -63,10 +64,13 @@ class Buffer:
         config: FrontierConfig,
         concurrency_of: Callable[[str], int],
         sent_ago_ms: Callable[[str], int | None],
+        share: Share | None = None,
         now_s: Callable[[], float] = monotonic_s,
     ) -> None:
+        """`share`: None: the frontier is ours alone."""
         self._frontier = frontier
         self._sinks = sinks
+        self._share = share
         self._owner = owner
         self._capacity = capacity
         self._claim_s = config.claim_ms / 1000
@@ -86,6 +90,7 @@ class Buffer:
         # Something happened here since the last look whether all is done.
         self._is_changed = True
         self._is_resting = False
+        self._is_paused = False
         self._is_stopped = False
         #: Nothing was left to do, here or in the frontier, when a round last looked.
         self.is_settled = False
@@ -138,12 +143,17 @@ class Buffer:
         return self._may_take() and self._holding.ready.can_send
 
     def _may_take(self) -> bool:
-        is_open = self.error is None and not self._is_resting
-        return is_open and len(self._links) <= MAX_LINKS and self._holding.is_sure
+        is_open = self.error is None and not self._is_resting and not self._is_paused
+        return is_open and len(self._links) <= MAX_LINKS and self.is_sure
 
     def may_send(self, claim: Claim | None) -> bool:
         """The last question before a request goes out, which may be no claim at all."""
-        return self._holding.is_sure and (claim is None or self._holding.is_ours(claim))
+        return self.is_sure and (claim is None or self._is_wanted(claim))
+
+    def _is_wanted(self, claim: Claim) -> bool:
+        """Whether a claim in hand is still to be sent, and by us."""
+        is_leaving = self._share is not None and self._share.leaving([claim.token])
+        return self._holding.is_ours(claim) and not is_leaving and not self._is_paused
 
     def is_ours(self, claim: Claim) -> bool:
         """Whether a claim in hand will be finished by us, as far as we know."""
@@ -152,7 +162,12 @@ class Buffer:
     @property
     def is_sure(self) -> bool:
         """Whether nobody else can have been given our claims; `renewal` ends the doubt."""
-        return self._holding.is_sure
+        return self._holding.is_sure and (self._share is None or self._share.is_sure)
+
+    def doubt(self) -> None:
+        """Claims may have been given to others: renew them before anything is sent."""
+        self._holding.doubt()
+        self._work.set()
 
     async def renewal(self, timeout_s: float) -> None:
         """Until the claims have been renewed, but not longer than this."""
@@ -169,6 +184,13 @@ class Buffer:
     def rest(self) -> None:
         """Take and claim no more."""
         self._is_resting = True
+
+    def pause(self, *, is_paused: bool) -> None:
+        """Send nothing more, and give back what waits; or go on. What is under way ends."""
+        if is_paused != self._is_paused:
+            self._is_paused = is_paused
+            self._claim_soon()
+            self._disturb()
 
     @property
     def in_hand(self) -> int:
@@ -196,12 +218,13 @@ class Buffer:
                 await asyncio.sleep(ROUND_S)
                 await self._wait_for_work()
         except WeftError as error:
-            self._give_up(error)
+            self.give_up(error)
         except Exception as problem:  # a bug of ours must end the crawl, not leave it waiting
             logger.exception("the buffer failed")
-            self._give_up(WeftError(f"the buffer failed: {problem!r}"))
+            self.give_up(WeftError(f"the buffer failed: {problem!r}"))
 
-    def _give_up(self, error: WeftError) -> None:
+    def give_up(self, error: WeftError) -> None:
+        """Nothing more is served: a store has failed for good."""
         self.error = error
         self._renewed.set()
         self.after_round()
@@ -290,11 +313,22 @@ class Buffer:
 
     async def _give_back(self) -> None:
         now_s = self._now_s()
+        self._returns += [Return(token, now_s) for token in self._take_unwanted()]
         tokens = [there.token for there in self._returns if there.at_s <= now_s]
         if tokens:
             self._returns = [there for there in self._returns if there.at_s > now_s]
             await self._frontier.release(tokens)
             self._claim_soon()
+
+    def _take_unwanted(self) -> list[int]:
+        """Claims that wait here and are not to be sent by us: the crawl is paused, or their buckets
+        are for another."""
+        if self._is_paused:
+            return [claim.token for claim in self._holding.ready.take_all()]
+        waiting = self._holding.ready.tokens()
+        tokens = self._share.leaving(waiting) if self._share is not None else []
+        self._holding.ready.discard(set(tokens))
+        return tokens
 
     def _notice_restart(self, ended: Sequence[Ended] = ()) -> None:
         """A store that went back to an earlier state may not know links any more that we did not
@@ -320,6 +354,8 @@ class Buffer:
         now_s = self._now_s()
         if now_s < self._holding.renew_at_s and self._holding.is_sure:
             return
+        if self._share is not None and not self._share.is_sure:
+            return  # the leases come first: they tell when claims are doubtful
         tokens = [*self._holding.tokens(), *(there.token for there in self._returns)]
         answers = await self._frontier.renew(tokens) if tokens else []
         if lost := self._holding.note_renewed(now_s, tokens, answers):
@@ -333,7 +369,7 @@ class Buffer:
             period_s = min(period_s, IDLE_ROUND_S)
         now_s = self._now_s()
         # Not what is left of our own, if we were stopped: it is renewed first.
-        if now_s < self._reclaimed_at_s + period_s or not self._holding.is_sure:
+        if now_s < self._reclaimed_at_s + period_s or not self.is_sure:
             return
         self._reclaimed_at_s = now_s
         if reclaimed := await self._frontier.reclaim():
@@ -342,7 +378,7 @@ class Buffer:
 
     async def _claim(self) -> None:
         wanted = self._wanted()
-        if wanted <= 0 or self._now_s() < self._claim_at_s:
+        if wanted <= 0 or self._now_s() < self._claim_at_s or not self.is_sure:
             return
         claimed = await self._frontier.claim(self._owner, wanted)
         for claim in claimed.claims:
@@ -361,7 +397,7 @@ class Buffer:
         self._claim_at_s = -math.inf
 
     def _wanted(self) -> int:
-        if self._is_resting:
+        if self._is_resting or self._is_paused:
             return 0
         return self._capacity + self._capacity // 2 - len(self._holding)
 

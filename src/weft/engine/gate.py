@@ -15,6 +15,8 @@ from contextlib import contextmanager
 
 from weft.clock import monotonic_s
 
+#: Those who wait are asked so often whether they may still be sent.
+LOOK_S = 1.0
 #: Hosts to remember before the one that was fetched the longest time ago is forgotten.
 MAX_HOSTS = 10_000
 
@@ -46,19 +48,19 @@ class Gate:
     async def wait(
         self, host: str, delay_s: float, may_send: Callable[[], Awaitable[bool]]
     ) -> bool:
-        """Stand in line and pass; False: when it was its turn, `may_send` said no.
+        """Stand in line and pass; False: while it was the first there, `may_send` said no.
 
         `may_send` may take its time; meanwhile nothing passes to this host.
         """
         with self._standing_in_line(host) as line:
             async with line.turn:
-                while True:
-                    await asyncio.sleep(max(0.0, self._left_s(host, delay_s)))
-                    if not await may_send():
-                        return False
-                    if self._left_s(host, delay_s) <= 0:
+                while await may_send():
+                    left_s = self._left_s(host, delay_s)
+                    if left_s <= 0:
                         self._note_passed(host)
                         return True
+                    await asyncio.sleep(min(LOOK_S, left_s))
+                return False
 
     @contextmanager
     def _standing_in_line(self, host: str) -> Iterator[_Line]:

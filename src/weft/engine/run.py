@@ -5,16 +5,19 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
 from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings
 
 from weft.clock import monotonic_s
+from weft.engine.addon import Addon
 from weft.engine.scheduler import Scheduler, scheduler_of
+from weft.engine.settings import JobConfig, read_settings
 from weft.engine.target import Target
-from weft.errors import WeftError
+from weft.errors import ConfigError
 from weft.records import Stats
+from weft.reports import WATCH_S, Progress, Report
 
 ADDON = "weft.Addon"
 #: What differs from Scrapy's own commands, below what the project and the user say.
@@ -23,36 +26,6 @@ DEFAULTS = {
     "LOG_LEVEL": "WARNING",
     "TELNETCONSOLE_ENABLED": False,
 }
-#: Time between two looks at a running crawl.
-WATCH_S = 0.25
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """A running crawl at one moment."""
-
-    elapsed_s: float
-    pages: int
-    items: int
-    errors: int
-    stats: Stats
-    #: It was told to stop and waits for what is under way.
-    is_stopping: bool
-
-
-class Report(msgspec.Struct, frozen=True):
-    """A crawl that has ended."""
-
-    #: Scrapy's word for why: finished, shutdown, max_pages …
-    reason: str
-    progress: Progress
-    outputs: tuple[str, ...]
-    #: Requests that failed, by kind.
-    failures: dict[str, int]
-    #: Requests that a rule refused, such as robots.txt.
-    refused: int
-    #: Items that a pipeline of the project failed on.
-    item_errors: int
-    error: WeftError | None
 
 
 def run_crawl(
@@ -74,6 +47,17 @@ def run_crawl(
     if task.done() and not task.cancelled() and (problem := task.exception()):
         raise problem
     return watcher.report()
+
+
+def read_job(target: Target, overrides: Mapping[str, Any]) -> JobConfig:
+    """How this would be crawled, without doing it. Raises ConfigError as a crawl would."""
+    settings = target.settings_of_spider()
+    settings.setdict(dict(overrides), "cmdline")
+    try:
+        Addon().update_settings(settings)
+    except NotConfigured as problem:
+        raise ConfigError(f"this spider does not run on Weft: {problem}") from problem
+    return read_settings(settings, target.spider.name)
 
 
 def switch_on(settings: Settings) -> None:

@@ -23,6 +23,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from weft.clock import SystemClock
+from weft.cluster.status import JobState, Status
 from weft.engine.buffer import Buffer
 from weft.engine.fates import Fates
 from weft.engine.fingerprint import Fingerprinter
@@ -32,12 +33,14 @@ from weft.engine.intake import Intake
 from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Places
+from weft.engine.pulse import Pulse
 from weft.engine.recent import RecentSet
 from weft.engine.settings import read_settings
+from weft.engine.share import Share
 from weft.engine.stops import CUT_S, Stops
 from weft.engine.timers import TimerSweep
 from weft.errors import EngineError, PackError, StoreError, WeftError
-from weft.frontier import open_frontier
+from weft.frontier import LeasesBuckets, open_frontier
 from weft.records import Claim, Ending, PackedRequest
 from weft.sinks import KeyedItem, Sink, make_sink
 from weft.urls import fingerprint, host_key
@@ -69,6 +72,8 @@ class Scheduler(BaseScheduler):
         self._starts: deque[PackedRequest] = deque(maxlen=MAX_STARTS)
         self._closing: asyncio.Future[None] | None = None
         self._buffer: Buffer | None = None
+        self._share: Share | None = None
+        self._state = JobState.RUNNING
         self.gate = Gate()
         self.stops = Stops(lambda: not self.buffer.is_sure)
         self.places = Places()
@@ -95,11 +100,14 @@ class Scheduler(BaseScheduler):
         try:
             self.config = read_settings(self._crawler.settings, spider.name)
             self._packer = Packer(spider)
+            self._pulse = Pulse(self.config.node)
             fingerprinter = Fingerprinter(self._crawler, self.config.fingerprint_headers)
             buffer = await self._open_stores()
             self.fates = Fates(self._crawler, self._held, buffer, self._clock)
             self.intake = Intake(fingerprinter, self._packer, self.fates)
             self._buffer = buffer
+            if self._share is not None:
+                await self._start_share(self._share, buffer)
             self._rounds = asyncio.ensure_future(buffer.run())
             self._timers.start()
             self.stops.start()
@@ -114,13 +122,14 @@ class Scheduler(BaseScheduler):
             make_sink(output, config.job_dir, is_shared=is_shared) for output in config.outputs
         ]
         owner = _owner()
-        frontier = open_frontier(config.store, config.job, config.frontier, member=owner)
+        frontier = open_frontier(config.store, config.job, config.frontier)
         self._frontier = await self._stack.enter_async_context(frontier)
         self._stack.push_async_callback(self._sinks.aclose)
         for sink in sinks:
             await sink.open()
             self._sinks.push_async_callback(sink.close)
         await self._begin(sinks)
+        self._share = await self._open_share(owner)
         buffer = Buffer(
             self._frontier,
             sinks,
@@ -129,11 +138,67 @@ class Scheduler(BaseScheduler):
             config=config.frontier,
             concurrency_of=lambda host: config.limits_of(host).concurrency,
             sent_ago_ms=self.gate.sent_ago_ms,
+            share=self._share,
         )
         buffer.before_round = self._collect
         buffer.after_round = self._after_round
         buffer.after_restart = self._after_restart
         return buffer
+
+    async def _open_share(self, owner: str) -> Share | None:
+        """Our place among the workers of a shared frontier."""
+        if not isinstance(self._frontier, LeasesBuckets):
+            return None
+        # Here, for an embedded store needs no Redis client.
+        from weft.cluster.membership import Membership
+        from weft.redis.client import Client
+
+        config = self.config
+        client = await self._stack.enter_async_context(Client(config.store.url))
+        share = Share(
+            self._frontier,
+            Membership(client, config.job, owner),
+            owner=owner,
+            workers_per_host=config.frontier.workers_per_host,
+            lease_s=config.lease_s,
+            weight=config.weight or None,
+            status=self._status,
+        )
+        self._stack.push_async_callback(share.close)
+        return share
+
+    async def _start_share(self, share: Share, buffer: Buffer) -> None:
+        share.after_doubt = buffer.doubt
+        share.after_lapse = self._cut_off
+        share.after_beat = self._obey
+        share.after_error = buffer.give_up
+        await share.beat()
+        beats = asyncio.ensure_future(share.run())
+        self._stack.callback(beats.cancel)
+
+    def _status(self) -> Status:
+        buffer = self._buffer
+        share = self._share
+        return self._pulse.status(
+            state=str(self._state),
+            pages=self.pages,
+            errors=self.failures.total(),
+            claims=buffer.in_hand if buffer else 0,
+            buckets=len(share.buckets) if share else 0,
+            weight=share.weight if share else 1.0,
+        )
+
+    def _obey(self, state: JobState) -> None:
+        """Do what the workers of the job are told to do."""
+        self._state = state
+        self.buffer.pause(is_paused=state is not JobState.RUNNING)
+        if state is JobState.STOPPED and self._closing is None:
+            self._cut_off(f"the job {self.config.job} was stopped")
+            self._close_spider("stopped")
+
+    def _cut_off(self, why: str) -> None:
+        logger.warning("%s; what is under way is cut off, and fetched again later", why)
+        self.stops.cut()
 
     async def _begin(self, sinks: Sequence[Sink]) -> None:
         """Forget an earlier crawl where that is wanted; a job that is not finished goes on."""
@@ -326,6 +391,8 @@ class Scheduler(BaseScheduler):
 
     def _after_round(self) -> None:
         self._bring_counts()
+        if self._share is not None and self._held.is_closing:
+            self._share.retire()
         if self.buffer.error is not None:
             self._give_up(self.buffer.error)
             self._close_spider("store_error")

@@ -13,6 +13,7 @@ from weft.config import (
     DEFAULT_BUCKETS,
     DEFAULT_CLAIM_MS,
     DEFAULT_EXPECTED_URLS,
+    DEFAULT_LEASE_MS,
     DEFAULT_WORKERS_PER_HOST,
     FrontierConfig,
     HostLimits,
@@ -21,7 +22,7 @@ from weft.config import (
 from weft.engine.reader import Reader
 from weft.errors import ConfigError
 from weft.frontier import Store, parse_store
-from weft.records import Order, Picker, SeenKind
+from weft.records import Order, Picker, SeenKind, Strategy
 
 #: Where a job keeps its frontier and items, below the working directory.
 DEFAULT_JOBS_DIR = Path(".weft")
@@ -47,6 +48,10 @@ SETTINGS: Mapping[str, Any] = {
     "WEFT_RERUN": True,
     "WEFT_WORKERS_PER_HOST": DEFAULT_WORKERS_PER_HOST,
     "WEFT_CLAIM_TIMEOUT": DEFAULT_CLAIM_MS // 1000,
+    "WEFT_LEASE_TIMEOUT": DEFAULT_LEASE_MS // 1000,
+    "WEFT_WEIGHT": 0,
+    "WEFT_NODE": "",
+    "WEFT_ASSIGNMENT": "weighted",
     "WEFT_BUCKETS": DEFAULT_BUCKETS,
     "WEFT_BUCKET_LIMIT": DEFAULT_BUCKET_LIMIT,
     "WEFT_PICKER": "default",
@@ -71,6 +76,12 @@ class JobConfig(msgspec.Struct, frozen=True):
     #: What hosts allow; the frontier may hand out more claims than that, see `_claimable`.
     limits: HostLimits
     limits_by_host: Mapping[str, HostLimits]
+    #: A worker that is not heard of for so long loses its buckets.
+    lease_s: float
+    #: How much of the work this worker takes beside others; 0: by what is measured.
+    weight: float
+    #: The node that started this worker.
+    node: str
     outputs: tuple[str, ...]
     item_key: tuple[str, ...]
     fingerprint_headers: tuple[str, ...]
@@ -100,6 +111,9 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
         concurrency=int(read.number("CONCURRENT_REQUESTS")) or DEFAULT_CONCURRENT_REQUESTS,
         limits=limits,
         limits_by_host=by_host,
+        lease_s=read.number("WEFT_LEASE_TIMEOUT", least=1),
+        weight=read.number("WEFT_WEIGHT"),
+        node=read.text("WEFT_NODE"),
         outputs=_outputs(settings, read, job_dir),
         item_key=read.names("WEFT_ITEM_KEY"),
         fingerprint_headers=read.names("WEFT_FINGERPRINT_HEADERS"),
@@ -146,6 +160,7 @@ def _frontier(
             buckets=read.whole("WEFT_BUCKETS", most=MAX_BUCKETS),
             bucket_limit=read.whole("WEFT_BUCKET_LIMIT"),
             picker=read.choice("WEFT_PICKER", Picker),
+            assignment=read.choice("WEFT_ASSIGNMENT", Strategy),
             seen=read.choice("WEFT_SEEN", SeenKind),
             expected_urls=read.whole("WEFT_EXPECTED_URLS"),
             bloom_error=read.share("WEFT_BLOOM_ERROR"),
@@ -206,7 +221,11 @@ def _unfit_for_store(config: JobConfig) -> list[str]:
     return [
         f"{name} = {str(value)!r} needs a shared store; set WEFT_STORE to redis://HOST:PORT/DB, "
         f"or leave {name} out"
-        for name, value in (("WEFT_PICKER", shared.picker), ("WEFT_SEEN", shared.seen))
+        for name, value in (
+            ("WEFT_PICKER", shared.picker),
+            ("WEFT_SEEN", shared.seen),
+            ("WEFT_ASSIGNMENT", shared.assignment),
+        )
         if value != SETTINGS[name]
     ]
 

@@ -1,4 +1,9 @@
-"""What to do when the process goes on after it was stopped, as by Ctrl-Z or SIGSTOP.
+"""Cutting off what must not be sent, or waited for, any more.
+
+When the leases of this worker were not kept in time, others may take its buckets: whatever is under
+way then is cut off before they do.
+
+And when the process goes on after it was stopped, as by Ctrl-Z or SIGSTOP:
 
 A request that has passed the last gate has not left the process yet: it waits for a connection, or
 for a turn of the event loop. If the process is stopped at that moment for longer than its claims
@@ -11,11 +16,11 @@ import asyncio
 import math
 import signal
 import socket
+import struct
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any, cast
 
 from scrapy.utils.reactor import is_reactor_installed
 from twisted.internet import tcp
@@ -26,6 +31,10 @@ from weft.clock import monotonic_s
 CUT_S = 0.2
 #: How long a request that fails may have been cut off.
 AFTERMATH_S = 1.0
+
+# With this, what was not sent yet is forgotten when a connection is closed. Otherwise the kernel
+# goes on trying: what a network that is down did not take would be sent when it is back.
+_FORGETFUL = struct.pack("ii", 1, 0)
 
 _SIGNAL = getattr(signal, "SIGCONT", None)  # Windows has none
 _watching: set[Callable[[], None]] = set()
@@ -59,6 +68,11 @@ class Stops:
         """A request that fails now may be one that was cut off."""
         return monotonic_s() < self._went_on_at_s + AFTERMATH_S
 
+    def cut(self) -> None:
+        """End all that is under way; nothing is sent for a moment."""
+        self._went_on_at_s = monotonic_s()
+        cut_all()
+
     def _go_on(self) -> None:
         # In the midst of anything: only what cannot disturb it.
         if self._is_overdue():
@@ -78,16 +92,25 @@ def _note_signal(number: int, frame: FrameType | None) -> None:
 
 
 def cut_unsent() -> None:
-    """End the connections of Scrapy that are being made, or that have something left to send.
+    """End the connections of Scrapy that are being made, or that have something left to send."""
+    _shut("getWriters")
 
-    Twisted notices it when it next looks at them, and tells whoever waits for an answer.
-    """
+
+def cut_all() -> None:
+    """End all connections of Scrapy."""
+    _shut("getWriters", "getReaders")
+
+
+def _shut(*getters: str) -> None:
+    """Twisted notices it when it next looks at them, and tells whoever waits for an answer."""
     if not is_reactor_installed():
         return
     from twisted.internet import reactor
 
-    # Any: the types of Twisted do not know that this reactor has file descriptors.
-    for writer in cast(Any, reactor).getWriters():
-        if isinstance(writer, tcp.Client):
-            with suppress(OSError):
-                writer.socket.shutdown(socket.SHUT_RDWR)
+    for getter in getters:
+        # By name: the types of Twisted do not know that this reactor has file descriptors.
+        for connection in getattr(reactor, getter)():
+            if isinstance(connection, tcp.Client):
+                with suppress(OSError):
+                    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _FORGETFUL)
+                    connection.socket.shutdown(socket.SHUT_RDWR)

@@ -6,8 +6,8 @@ claim while it works and `finish`es it with an outcome, or `release`s it untouch
 dies does neither: its claims become overdue and `reclaim` puts them back at the head.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, Self, runtime_checkable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 from weft.records import (
     AddStatus,
@@ -19,7 +19,59 @@ from weft.records import (
     PageKind,
     SeenReport,
     Stats,
+    Strategy,
 )
+
+
+class Hold(NamedTuple):
+    """What a worker has of the buckets of a job."""
+
+    buckets: list[int]
+    #: Those of them that it is about to give up, and still has claims of.
+    leaving: list[int]
+    #: One that it had was given to another since the last time; its claims are stale.
+    is_lost: bool
+
+
+@runtime_checkable
+class LeasesBuckets(Protocol):
+    """A frontier that workers share: its hosts are divided into buckets, and a worker claims only
+    from those that it has leases of.
+
+    Who takes the lease of a bucket puts back all claims that others had there, in the same step: no
+    outcome of theirs is accepted after that.
+    """
+
+    @property
+    def buckets(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def assignment(self) -> Strategy:
+        """How they are divided among the workers."""
+        ...
+
+    async def hold(
+        self,
+        owner: str,
+        wanted: Collection[int],
+        *,
+        lease_ms: int,
+        may_evict: bool,
+        sharers: int,
+    ) -> Hold:
+        """Keep, take and give up leases, so that the owner has those of the wanted buckets.
+
+        One that is not wanted any more is kept until its last claim has ended. `may_evict`: a lease
+        that has run out may be taken from its holder. `sharers`: how many workers there are for a
+        host that several may serve.
+        """
+        ...
+
+    def leaving(self, tokens: Iterable[int]) -> list[int]:
+        """Those of these claims whose buckets are to be given up."""
+        ...
 
 
 @runtime_checkable

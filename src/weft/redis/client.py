@@ -8,6 +8,7 @@ bear being done twice.
 
 import asyncio
 import logging
+import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
@@ -82,8 +83,16 @@ class Client:
         self._sources: dict[str, str] = {}
         self._run_ids: set[str] = set()
         self._redis, self._sentinels = _connect(url, self._greet, timeout_s)
+        self._server_up_s = -math.inf
         #: How often another server than before has answered.
         self.restarts = 0
+        #: How often answers were lost: whether what was sent was done is not known then.
+        self.losses = 0
+
+    @property
+    def server_age_s(self) -> float:
+        """How long the server that answered last has been up."""
+        return monotonic_s() - self._server_up_s
 
     async def __aenter__(self) -> Self:
         try:
@@ -152,13 +161,19 @@ class Client:
 
     async def _send(self, commands: Sequence[Command], *, is_bound: bool) -> list[Any]:
         _is_bound.set(is_bound)
+        cancelled_before = _cancellations()
         try:
             async with self._redis.pipeline(transaction=False) as pipeline:
                 for command in commands:
                     pipeline.execute_command(*command)
-                return list(await pipeline.execute(raise_on_error=False))
+                answers = list(await pipeline.execute(raise_on_error=False))
         except (RedisError, *_AWAY) as problem:
-            return [problem] * len(commands)
+            answers = [problem] * len(commands)
+            self.losses += 1
+        if _cancellations() > cancelled_before:
+            # In Python 3.11 `asyncio.wait_for`, which redis-py sends with, swallows it sometimes.
+            raise asyncio.CancelledError
+        return answers
 
     async def _load_scripts(self) -> None:
         """A server that was restarted does not know our scripts."""
@@ -179,7 +194,8 @@ class Client:
             told = await connection.read_response()
         except ResponseError:  # not allowed to ask
             told = b"run_id:%d" % random.getrandbits(63)
-        run_id = _run_id(told)
+        run_id = _said(told, "run_id")
+        self._server_up_s = monotonic_s() - float(_said(told, "uptime_in_seconds") or math.inf)
         is_another = bool(self._run_ids) and run_id not in self._run_ids
         self._run_ids.add(run_id)
         if is_another:
@@ -226,6 +242,12 @@ class _Wait:
             logger.warning("%s is back after %.1f s; the crawl goes on", self._place, away_s)
 
 
+def _cancellations() -> int:
+    """How often the running task was asked to end."""
+    task = asyncio.current_task()
+    return task.cancelling() if task else 0
+
+
 def _reason(problem: BaseException) -> str | None:
     """Why waiting may help; None: it will not."""
     if isinstance(problem, _REFUSED):
@@ -252,11 +274,11 @@ def _text(problem: BaseException) -> str:
     return str(problem) or type(problem).__name__
 
 
-def _run_id(info: object) -> str:
+def _said(info: object, what: str) -> str:
     text = info.decode(errors="replace") if isinstance(info, bytes) else str(info)
     for line in text.splitlines():
         name, _, value = line.partition(":")
-        if name == "run_id":
+        if name == what:
             return value
     return ""
 

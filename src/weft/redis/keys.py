@@ -1,16 +1,21 @@
 """Every key that Weft has in Redis.
 
-`weft:jobs` is a set of the names of all jobs. All other keys belong to one job, and most of them to
-one bucket of it. The braces make Redis Cluster keep a bucket in one slot, so that a script may
-touch all of its keys; with the picker `advanced` they hold the job only, because that one moves
-hosts from bucket to bucket. No key expires.
+`weft:jobs` has the names of all jobs, `weft:nodes` those of all nodes. All other keys belong to one
+job, and most of them to one bucket of it. The braces make Redis Cluster keep a bucket in one slot,
+so that a script may touch all of its keys; with the picker `advanced` they hold the job only,
+because that one moves hosts from bucket to bucket. No key expires.
 
 key                           type    what
 ----------------------------  ------  ------------------------------------------------------
 weft:jobs                     set     names of jobs
+weft:nodes                    hash    node → what it tells about itself
+weft:nodes:orders             hash    node → what it is to do
 weft:{J}:job                  hash    format, shape, run, finished, clearing, number of known sets
 weft:{J}:moved                hash    host → bucket, where it is not the one that its hash says
-weft:{J}:workers              zset    owners that are at work, by when they were last heard of
+weft:{J}:order                hash    what the workers are to do, on what; epoch of their list
+weft:{J}:members              hash    worker → its number and its seats
+weft:{J}:heard                zset    workers by when they were last heard of
+weft:{J}:status               hash    worker → what it tells about itself
 weft:{J}:known:I              set     fingerprints of pages that were fetched elsewhere
 weft:{J:bN}:meta              hash    counters of the bucket, last token, sizes of the seen sets
 weft:{J:bN}:hosts             hash    host → its record (packed by common.lua)
@@ -18,6 +23,7 @@ weft:{J:bN}:ready             zset    hosts that can be claimed, by the time fro
 weft:{J:bN}:queue:K:HOST      list    requests of a host and page kind (a set for `random`)
 weft:{J:bN}:queue:K:P:HOST    list    … of one priority, for the order `priority`
 weft:{J:bN}:levels:K:HOST     zset    the priorities that such a queue has
+weft:{J:bN}:lease             hash    worker that may claim → token of its lease, and until when
 weft:{J:bN}:claims            hash    first token of a group of claims → what they have in common
 weft:{J:bN}:batches           hash    batch of claims, by its tokens → how many of them are left
 weft:{J:bN}:claimed:M:N       list    the packed requests of the batch
@@ -38,12 +44,14 @@ J is the name of a job, N the number of a bucket, K a page kind (`nav` or `data`
 import re
 
 JOBS = "weft:jobs"
+NODES = "weft:nodes"
+NODE_ORDERS = "weft:nodes:orders"
 
 _KIND = "(nav|data)"
 _FAMILY = "(nav|data|dropped)"
 _OF_BUCKET = "|".join(
     (
-        "meta|hosts|ready|claims|batches|due|bad|hungry",
+        "meta|hosts|ready|lease|claims|batches|due|bad|hungry",
         r"claimed:\d+:\d+",
         rf"queue:{_KIND}:(-?\d+:)?.*",
         rf"(levels|spill|blocks):{_KIND}:.*",
@@ -52,7 +60,7 @@ _OF_BUCKET = "|".join(
     )
 )
 _SCHEMA = re.compile(
-    rf"weft:(jobs|\{{[^{{}}]+\}}:(job|moved|workers|known:\d+)|(\{{[^{{}}]+:b\d+\}}|\{{[^{{}}]+\}}:b\d+):({_OF_BUCKET}))",
+    rf"weft:(jobs|nodes|nodes:orders|\{{[^{{}}]+\}}:(job|moved|order|members|heard|status|known:\d+)|(\{{[^{{}}]+:b\d+\}}|\{{[^{{}}]+\}}:b\d+):({_OF_BUCKET}))",
     re.DOTALL,
 )
 

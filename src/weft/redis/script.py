@@ -23,6 +23,13 @@ _PREAMBLE = """local prefix = KEYS[1]
 local function blob(number) return ARGV[2 + number] end"""
 
 
+class NoConfig(msgspec.Struct, frozen=True, array_like=True):
+    """For scripts to which nothing stays the same from call to call."""
+
+
+NO_CONFIG = _encode(NoConfig())
+
+
 class Script(Generic[Arguments, Reply]):
     """`KEYS[1]` is the prefix of all keys that the script touches: they stand in one slot."""
 

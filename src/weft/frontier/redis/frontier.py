@@ -5,9 +5,10 @@ all in one round trip; for a bucket it happens completely or not at all. Time is
 Requests are opaque to the scripts: they are packed and read here.
 """
 
+import asyncio
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Self, TypeVar
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from weft.clock import Clock, SystemClock, monotonic_s
 from weft.config import FrontierConfig, SharedConfig
 from weft.frontier import policy
-from weft.frontier.base import AlsoForget
+from weft.frontier.base import AlsoForget, Hold
 from weft.frontier.redis import entry as entries
 from weft.frontier.redis import scripts, stories
 from weft.frontier.redis.explain import Reader
@@ -25,7 +26,7 @@ from weft.frontier.redis.held import Held, HeldClaims, Part
 from weft.frontier.redis.job import PATIENCE_MS, Job
 from weft.frontier.redis.known import KnownSets
 from weft.frontier.redis.layout import Bucket, Layout, unpack_record
-from weft.frontier.redis.members import Members
+from weft.frontier.redis.leases import Leases
 from weft.frontier.redis.parking import Parking
 from weft.frontier.redis.seen import report_seen
 from weft.frontier.store import Store
@@ -41,6 +42,7 @@ from weft.records import (
     PageKind,
     SeenReport,
     Stats,
+    Strategy,
 )
 from weft.redis.client import DEFAULT_PATIENCE_S, SHORT_PATIENCE_S, Client, Command
 from weft.redis.script import Script
@@ -72,8 +74,8 @@ _PLAIN, _FORCED, _DROPPED = 0, 1, 2
 
 
 class RedisFrontier:
-    """`member` is the name under which a worker takes its share of the buckets; without one it
-    serves all. `clock` is for tests; without it Redis' own counts."""
+    """Serves all buckets, until `hold` is called: then those that it has leases of. `clock` is for
+    tests; without it Redis' own counts."""
 
     def __init__(
         self,
@@ -82,7 +84,6 @@ class RedisFrontier:
         config: FrontierConfig | None = None,
         clock: Clock | None = None,
         *,
-        member: str = "",
         is_read_only: bool = False,
     ) -> None:
         self._config = config or FrontierConfig()
@@ -94,9 +95,10 @@ class RedisFrontier:
         self._job = Job(self._client, job, Store(url).place)
         self._known = KnownSets(self._client, job)
         self._layout = Layout(job, self._config, self._config.shared)
-        self._members = Members(
-            self._client, self._job.prefix, member, self._config.workers_per_host
-        )
+        self._leases = Leases(self._client)
+        # A lease is not given up while claims are being made under it.
+        self._lease_lock = asyncio.Lock()
+        self._sharers = self._config.workers_per_host
         self._owner = ""
         self._held = HeldClaims()
         # Hosts that the picker `advanced` has sent to another bucket, as far as we know.
@@ -121,7 +123,7 @@ class RedisFrontier:
 
     async def __aexit__(self, *exc_info: object) -> None:
         try:
-            await self._members.leave()
+            await self._leases.leave()
         finally:
             await self._client.__aexit__()
 
@@ -334,12 +336,51 @@ class RedisFrontier:
         for bucket, length in zip(by_bucket, lengths, strict=True):
             await self._merge_stories(bucket, stories.DROPPED, length)
 
+    # Leases
+
+    @property
+    def buckets(self) -> int:
+        return len(self._layout.buckets)
+
+    @property
+    def assignment(self) -> Strategy:
+        return self._layout.shape.assignment
+
+    async def hold(
+        self,
+        owner: str,
+        wanted: Collection[int],
+        *,
+        lease_ms: int,
+        may_evict: bool,
+        sharers: int,
+    ) -> Hold:
+        async with self._lease_lock:
+            self._sharers = sharers
+            is_lost = await self._leases.hold(
+                owner,
+                {self._layout.buckets[number] for number in wanted},
+                {self._layout.bucket_of_token(token) for token in self._held},
+                now_ms=self._now_ms(),
+                lease_ms=lease_ms,
+                may_evict=may_evict,
+            )
+        return Hold(self._leases.held, self._leases.leaving, is_lost)
+
+    def leaving(self, tokens: Iterable[int]) -> list[int]:
+        buckets = self._layout.bucket_of_token
+        return [token for token in tokens if self._leases.is_leaving(buckets(token))]
+
     # Claiming
 
     async def claim(self, owner: str, limit: int) -> Claims:
-        if owner != self._owner or await self._members.meet():
+        if owner != self._owner:
             self._owner = owner
             self._note_change(self._layout.buckets)
+        async with self._lease_lock:
+            return await self._claim(owner, limit)
+
+    async def _claim(self, owner: str, limit: int) -> Claims:
         claims: list[Claim] = []
         due = self._due_buckets()
         while due and not _is_enough(len(claims), limit):
@@ -347,15 +388,31 @@ class RedisFrontier:
             most = max(1, (limit - len(claims)) // CLAIM_BATCH)
             asking, due = due[:most], due[most:]
             quota = policy.share(limit - len(claims), len(asking)) if limit else 0
-            call = scripts.Claim(self._now_ms(), owner, quota, self._members.sharers)
-            replies = await self._run_claim([(bucket, call) for bucket in asking])
+            now_ms = self._now_ms()
+            calls = [
+                scripts.Claim(now_ms, owner, self._leases.token(bucket), quota, self._sharers)
+                for bucket in asking
+            ]
+            losses = self._client.losses
+            replies = await self._run_claim([*zip(asking, calls, strict=True)])
             for bucket, (reply, blobs) in zip(asking, replies, strict=True):
+                if not reply.is_allowed:
+                    self._leases.note_lost(bucket)
+                    continue
                 taken = self._unpack_claims(bucket, reply, blobs, owner)
                 claims += taken
                 if taken and len(taken) == quota:
                     due.append(bucket)  # it may have more
                 await self._unpark(bucket, reply)
+            if self._client.losses != losses:
+                await self._free_unheard(asking, owner)
         return Claims(claims, self._next_in_ms())
+
+    async def _free_unheard(self, buckets: Sequence[Bucket], owner: str) -> None:
+        """Give back claims that were made for us, but whose answer was lost on the way."""
+        reader = Reader(self._client, self._layout, self._config)
+        found = [claim.token for claim in await reader.claims(buckets) if claim.owner == owner]
+        await self.release([token for token in found if token not in self._held])
 
     async def _run_claim(
         self, calls: Sequence[tuple[Bucket, scripts.Claim]]
@@ -370,15 +427,14 @@ class RedisFrontier:
         return [scripts.CLAIM.read_with_blobs(raw) for raw in replies]
 
     def _due_buckets(self) -> list[Bucket]:
-        """Those that may have something to claim, the one that waited longest first.
-
-        Those of other workers only if we have nothing to do.
-        """
+        """Those of ours that may have something to claim, the one that waited longest first."""
         now_ms = self._local_ms()
-        due = [bucket for bucket in self._layout.buckets if bucket.claim_at_ms <= now_ms]
-        due.sort(key=lambda bucket: bucket.asked_at_ms)
-        mine = [bucket for bucket in due if self._members.serves(bucket)]
-        return mine if mine or self._held else due
+        due = [
+            bucket
+            for bucket in self._layout.buckets
+            if bucket.claim_at_ms <= now_ms and self._leases.serves(bucket)
+        ]
+        return sorted(due, key=lambda bucket: bucket.asked_at_ms)
 
     def _unpack_claims(
         self, bucket: Bucket, reply: scripts.Claimed, blobs: Sequence[bytes], owner: str
@@ -410,7 +466,7 @@ class RedisFrontier:
         waits = [
             max(0, round(bucket.claim_at_ms - now_ms))
             for bucket in self._layout.buckets
-            if self._members.serves(bucket)
+            if self._leases.serves(bucket)
             and (bucket.next_in_ms is not None or bucket.claim_at_ms <= now_ms)
         ]
         return min(waits, default=None)
@@ -535,10 +591,10 @@ class RedisFrontier:
             buckets = [bucket for bucket, (_, has_more) in found if has_more]
         return total
 
-    async def expire_claims(self) -> None:
-        """Make all claims overdue: for one who knows that none of their workers lives."""
-        keys_due = [f"{bucket.prefix}due" for bucket in self._layout.buckets]
-        await self._client.run([("ZUNIONSTORE", due, 1, due, "WEIGHTS", 0) for due in keys_due])
+    async def forget_workers(self) -> None:
+        """For one who knows that none of them lives: who takes a bucket then has their claims."""
+        await self._client.run([("DEL", f"{b.prefix}lease") for b in self._layout.buckets])
+        await self._job.forget_workers()
 
     # Looking
 

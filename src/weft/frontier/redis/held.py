@@ -1,7 +1,7 @@
 """The claims of this client, as the scripts know them: in groups, with places."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from weft.frontier.redis.entry import Entry
@@ -42,8 +42,9 @@ class HeldClaims:
     def __init__(self) -> None:
         self._held: dict[int, Held] = {}
 
-    def __len__(self) -> int:
-        return len(self._held)
+    def __iter__(self) -> Iterator[int]:
+        """The tokens."""
+        return iter(self._held)
 
     def __contains__(self, token: int) -> bool:
         return token in self._held

@@ -14,16 +14,16 @@ import msgspec
 from weft.config import SharedConfig
 from weft.errors import StoreError, StoreFormatError, StoreMissingError
 from weft.frontier.redis.layout import FORMAT
-from weft.frontier.redis.scripts import BEGIN, OPEN, Begin, Begun, NoConfig, Open
+from weft.frontier.redis.scripts import BEGIN, OPEN, Begin, Begun, Open
 from weft.redis import keys
 from weft.redis.client import SHORT_PATIENCE_S, Client, Command
+from weft.redis.script import NO_CONFIG
 
 logger = logging.getLogger(__name__)
 
 #: A worker that forgets an earlier crawl says that it still does so at least this often.
 PATIENCE_MS = 60_000
 _POLL_S = 0.2
-_NO_CONFIG = msgspec.msgpack.encode(NoConfig())
 
 
 class Job:
@@ -40,7 +40,7 @@ class Job:
         """Make the job if there is none; the shape that it has."""
         arguments = Open(secrets.token_hex(8), FORMAT)
         packed = msgspec.msgpack.encode(shape)
-        [raw] = await self._client.run([OPEN.call(self.prefix, _NO_CONFIG, arguments, [packed])])
+        [raw] = await self._client.run([OPEN.call(self.prefix, NO_CONFIG, arguments, [packed])])
         await self._client.run([("SADD", keys.JOBS, self.name)])
         (run, format_name), [packed] = OPEN.read_with_blobs(raw)
         self._check(format_name)
@@ -67,7 +67,7 @@ class Job:
     async def begin(self, arguments: Begin) -> tuple[Begun, SharedConfig]:
         """Join, or be told to clear; waits while another clears. And the shape as it is."""
         while True:
-            [raw] = await self._client.run([BEGIN.call(self.prefix, _NO_CONFIG, arguments)])
+            [raw] = await self._client.run([BEGIN.call(self.prefix, NO_CONFIG, arguments)])
             begun, [packed] = BEGIN.read_with_blobs(raw)
             if begun.verdict != "wait":
                 self.run = begun.run
@@ -88,9 +88,13 @@ class Job:
     async def forget(self) -> None:
         """Delete what is left of a job without buckets."""
         self.run = None
-        names = ("moved", "workers", "job")
+        names = ("moved", "members", "heard", "status", "order", "job")
         await self._client.run([("DEL", *(f"{self.prefix}{name}" for name in names))])
         await self._client.run([("SREM", keys.JOBS, self.name)])
+
+    async def forget_workers(self) -> None:
+        names = ("members", "heard", "status")
+        await self._client.run([("DEL", *(f"{self.prefix}{name}" for name in names))])
 
     def ask_run(self) -> Command:
         return ("HGET", self.key, "run")

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from weft.redis.script import Script
+from weft.redis.script import NoConfig, Script
 
 
 class BucketConfig(msgspec.Struct, frozen=True, array_like=True):
@@ -48,9 +48,27 @@ class Added(msgspec.Struct, frozen=True, array_like=True):
     blocks: list[tuple[int, str]]
 
 
+class Lease(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    owner: str
+    lease_ms: int
+    #: Take it, if it is free; or else only keep it.
+    is_wanted: bool
+    #: A lease that has run out may be taken from its holder.
+    may_evict: bool
+
+
+class Leased(msgspec.Struct, frozen=True, array_like=True):
+    #: 0: it is not ours.
+    token: int
+    is_new: bool
+
+
 class Claim(msgspec.Struct, frozen=True, array_like=True):
     now_ms: int
     owner: str
+    #: The token of the lease that the owner must have; 0: none.
+    lease_token: int
     limit: int
     #: How many owners share a host that more than one may have.
     sharers: int
@@ -59,6 +77,8 @@ class Claim(msgspec.Struct, frozen=True, array_like=True):
 class Claimed(msgspec.Struct, frozen=True, array_like=True):
     """Blobs: the packed requests, and the heads of the groups that they are in."""
 
+    #: The owner has the lease.
+    is_allowed: bool
     #: -1: not before something changes.
     next_in_ms: int
     until_ms: int
@@ -134,16 +154,6 @@ class Clear(msgspec.Struct, frozen=True, array_like=True):
     kept: list[object]
 
 
-class Meet(msgspec.Struct, frozen=True, array_like=True):
-    name: str
-    #: How long a member that is not heard of counts.
-    patience_ms: int
-
-
-class NoConfig(msgspec.Struct, frozen=True, array_like=True):
-    """What the scripts of a whole job are given: nothing."""
-
-
 class Open(msgspec.Struct, frozen=True, array_like=True):
     """Blob: the shape."""
 
@@ -171,6 +181,7 @@ class Begun(msgspec.Struct, frozen=True, array_like=True):
 _PACKAGE = "weft.frontier.redis.lua"
 
 ADD = Script(_PACKAGE, ("common", "queue", "seen", "picker", "add"), BucketConfig, Add, Added)
+LEASE = Script(_PACKAGE, ("common", "queue", "claims", "lease"), BucketConfig, Lease, Leased)
 CLAIM = Script(_PACKAGE, ("common", "queue", "claims", "claim"), BucketConfig, Claim, Claimed)
 RENEW = Script(_PACKAGE, ("common", "queue", "claims", "renew"), BucketConfig, Groups, list[str])
 FINISH = Script(
@@ -187,16 +198,15 @@ COMPACT = Script(_PACKAGE, ("compact",), BucketConfig, Compact, bool)
 CLEAR = Script(_PACKAGE, ("common", "queue", "seen", "clear"), BucketConfig, Clear, bool)
 
 OPEN = Script(_PACKAGE, ("open",), NoConfig, Open, tuple[str, str])
-MEET = Script(_PACKAGE, ("meet",), NoConfig, Meet, list[str])
 BEGIN = Script(_PACKAGE, ("begin",), NoConfig, Begin, Begun)
 
 SOURCES = {
     script.sha: script.source
     for script in (
         OPEN,
-        MEET,
         BEGIN,
         ADD,
+        LEASE,
         CLAIM,
         RENEW,
         FINISH,

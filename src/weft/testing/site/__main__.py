@@ -14,7 +14,7 @@ _HELP = {
     "pages": "pages on each host",
     "links": "links per page",
     "size_bytes": "approximate size of a page",
-    "hosts": "loopback addresses to serve on",
+    "hosts": "loopback or private addresses to serve on",
     "cross_links": "link page 0 of each host to the other hosts",
     "latency_s": "seconds before each answer",
     "redirects_every": "link to every n-th page through a redirect",
@@ -31,7 +31,7 @@ _HELP = {
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="python -m weft.testing.site",
-        description="Serve a deterministic test site on the loopback device.",
+        description="Serve a deterministic test site on this machine.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     made.add_argument("--port", type=int, default=0, help="port; 0 takes a free one")

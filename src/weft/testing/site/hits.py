@@ -11,6 +11,7 @@ class Hit:
 
     `at_s` is `time.monotonic()` of the server when the request had arrived: that clock is shared
     by all processes of a machine. `path` includes the query. `status` is 0 where no HTTP came back.
+    `client` is the address that it came from.
     """
 
     at_s: float
@@ -18,6 +19,7 @@ class Hit:
     method: str
     path: str
     status: int
+    client: str = "127.0.0.1"
 
 
 class HitLog:
@@ -26,8 +28,9 @@ class HitLog:
     def __init__(self, path: Path) -> None:
         self._file = path.open("ab", buffering=256 * 1024)
 
-    def add(self, at_s: float, host: str, method: str, path: str, status: int) -> None:
-        self._file.write(f"{at_s:.6f} {host} {method} {status} {path}\n".encode("latin-1"))
+    def add(self, hit: Hit) -> None:
+        line = f"{hit.at_s:.6f} {hit.host} {hit.client} {hit.method} {hit.status} {hit.path}\n"
+        self._file.write(line.encode("latin-1"))
 
     def flush(self) -> None:
         self._file.flush()
@@ -47,5 +50,5 @@ def read_hits(path: Path) -> list[Hit]:
 
 
 def _hit(line: str) -> Hit:
-    at_s, host, method, status, path = line.split(" ", 4)
-    return Hit(float(at_s), host, method, path, int(status))
+    at_s, host, client, method, status, path = line.split(" ", 5)
+    return Hit(float(at_s), host, method, path, int(status), client)

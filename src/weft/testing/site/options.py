@@ -50,7 +50,8 @@ class Site:
     links: int = 10
     #: Approximate size of a page's body.
     size_bytes: int = 1_000
-    #: Loopback addresses 127.x.y.z, all on one port, each with its own pages at the same paths.
+    #: Addresses 127.x.y.z, or private ones of this machine, all on one port; each has its own pages
+    #: at the same paths.
     hosts: tuple[str, ...] = ("127.0.0.1",)
     #: Page 0 of each host links to page 0 of every other host too.
     cross_links: bool = False
@@ -113,16 +114,17 @@ def _host_problems(site: Site) -> Iterator[str]:
     if not site.hosts or len(set(site.hosts)) < len(site.hosts):
         yield "hosts must be one or more different addresses"
     for host in site.hosts:
-        if not _is_loopback(host):
-            yield f"host {host!r} must be a loopback address such as 127.0.0.2"
+        if not _is_private(host):
+            yield f"host {host!r} must be a loopback or private address such as 127.0.0.2"
     if isinstance(site.latency_s, Mapping):
         for host in site.latency_s.keys() - set(site.hosts):
             yield f"latency_s names {host!r}, which is not one of the hosts"
 
 
-def _is_loopback(host: str) -> bool:
+def _is_private(host: str) -> bool:
     try:
-        return IPv4Address(host).is_loopback
+        # Loopback is; and nothing that strangers could reach, which 0.0.0.0 would be.
+        return IPv4Address(host).is_private and not IPv4Address(host).is_unspecified
     except AddressValueError:
         return False
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from weft.errors import ConfigError
-from weft.testing.site.hits import HitLog
+from weft.testing.site.hits import Hit, HitLog
 from weft.testing.site.options import Site
 from weft.testing.site.responder import Responder
 from weft.testing.site.wire import (
@@ -49,12 +49,13 @@ class Service:
         self._responder = Responder(site, port)
         self._log = log
 
-    def answer(self, host: str, request: Request) -> Answer:
+    def answer(self, host: str, client: str, request: Request) -> Answer:
         if request.path in (FLUSH_PATH, FORGET_PATH):
             return self._control(request.path)
         answer = self._responder.answer(host, request)
         if self._log:
-            self._log.add(time.monotonic(), host, request.method, request.target, answer.status)
+            at_s = time.monotonic()
+            self._log.add(Hit(at_s, host, request.method, request.target, answer.status, client))
         latency_s = self._latency_s[host]
         return answer._replace(delay_s=answer.delay_s + latency_s) if latency_s else answer
 
@@ -72,6 +73,7 @@ class Connection(asyncio.Protocol):
     # Set by asyncio before any data arrives.
     _transport: asyncio.Transport
     _host: str
+    _client: str
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -83,6 +85,8 @@ class Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._host = transport.get_extra_info("sockname")[0]
+        # None where the client is gone already.
+        self._client = (transport.get_extra_info("peername") or ("",))[0]
 
     def data_received(self, data: bytes) -> None:
         self._buffer = self._buffer + data if self._buffer else data
@@ -101,7 +105,7 @@ class Connection(asyncio.Protocol):
             self._answer(request)
 
     def _answer(self, request: Request) -> None:
-        answer = self._service.answer(self._host, request)
+        answer = self._service.answer(self._host, self._client, request)
         is_last = answer.is_broken or request.is_last
         if is_last and not answer.is_broken:
             answer = with_close(answer)

@@ -1,9 +1,17 @@
 -- Hands out up to `limit` requests of hosts that may be fetched now.
--- returns when it may be worth asking again, in ms (-1: not before something changes); the deadline;
+-- returns whether the owner has the lease that it must have (nothing is done otherwise);
+--         when it may be worth asking again, in ms (-1: not before something changes); the deadline;
 --         hosts whose parked requests are wanted; the first token; for each group of claims the
 --         delay of its host. Blobs: the packed requests, whose tokens follow each other; the heads
 --         of their groups
 -- A request goes from its queue into a claim in one step.
+
+if lease_token > 0 then
+  local mine = lease_of(owner)
+  if not mine or mine[TOKEN] ~= lease_token or mine[UNTIL] <= now_ms then
+    return { cmsgpack.pack({ false, -1, 0, {}, 0, {} }) }
+  end
+end
 
 local hungry = prefix .. 'hungry'
 
@@ -173,7 +181,7 @@ if left > 0 or limit == 0 then
 end
 local wanted = redis.call('SRANDMEMBER', hungry, 4)
 local reply = requests
-table.insert(reply, 1, cmsgpack.pack({ next_in_ms, until_ms, wanted, first_token, delays }))
+table.insert(reply, 1, cmsgpack.pack({ true, next_in_ms, until_ms, wanted, first_token, delays }))
 for _, head in ipairs(heads) do
   reply[#reply + 1] = head
 end

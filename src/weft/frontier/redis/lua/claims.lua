@@ -129,3 +129,34 @@ local function give_back(names, heads, places)
   end
   save_groups(names, heads)
 end
+
+-- Puts claims back whose owners have left them: their requests may have been sent at any moment
+-- until now. The number of them.
+local function put_back_left(names, heads, places)
+  local many = 0
+  for i, head in ipairs(heads) do
+    note_sent(head[HOST], load_host(head[HOST]), 0)
+    many = many + #places[i]
+  end
+  if many > 0 then
+    give_back(names, heads, places)
+    save_hosts()
+    count('reclaimed', many)
+    save_counters()
+  end
+  return many
+end
+
+-- Leases: who may claim from the bucket. Owner → token, and until when.
+
+local lease = prefix .. 'lease'
+local TOKEN, UNTIL = 1, 2
+
+local function lease_of(owner)
+  local packed = redis.call('HGET', lease, owner)
+  return packed and cmsgpack.unpack(packed)
+end
+
+local function save_lease(owner, token, until_ms)
+  redis.call('HSET', lease, owner, cmsgpack.pack({ token, until_ms }))
+end

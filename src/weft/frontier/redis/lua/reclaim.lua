@@ -1,9 +1,9 @@
 -- Puts overdue claims back, those of up to `limit` deadlines.
 -- returns their number, and whether there may be more
 
-local batches = redis.call('ZRANGEBYSCORE', due, '-inf', now_ms, 'LIMIT', 0, limit)
+local late = redis.call('ZRANGEBYSCORE', due, '-inf', now_ms, 'LIMIT', 0, limit)
 local overdue = {} -- numbers of tokens
-for _, batch in ipairs(batches) do
+for _, batch in ipairs(late) do
   local first, last = batch:match('^(%d+):(%d+)$')
   for number = tonumber(first or batch), tonumber(last or batch) do
     -- One that was renewed has a deadline of its own.
@@ -12,7 +12,7 @@ for _, batch in ipairs(batches) do
     end
   end
 end
-each_batch('ZREM', due, batches)
+each_batch('ZREM', due, late)
 table.sort(overdue, function(one, other) return one > other end)
 
 -- The group of a token is the one that begins at or before it.
@@ -40,7 +40,6 @@ end
 
 local heads = load_groups(names)
 local known, known_heads, known_places = {}, {}, {}
-local reclaimed = 0
 for i, name in ipairs(names) do
   local places = {}
   for _, place in ipairs(numbers[i]) do
@@ -49,18 +48,10 @@ for i, name in ipairs(names) do
     end
   end
   if #places > 0 then
-    -- Its request may have been sent at any moment until now.
-    note_sent(heads[i][HOST], load_host(heads[i][HOST]), 0)
     known[#known + 1] = name
     known_heads[#known] = heads[i]
     known_places[#known] = places
-    reclaimed = reclaimed + #places
   end
 end
-if reclaimed > 0 then
-  give_back(known, known_heads, known_places)
-  save_hosts()
-  count('reclaimed', reclaimed)
-  save_counters()
-end
-return cmsgpack.pack({ reclaimed, #batches == limit })
+local reclaimed = put_back_left(known, known_heads, known_places)
+return cmsgpack.pack({ reclaimed, #late == limit })

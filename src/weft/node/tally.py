@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from weft.engine.run import Progress, Report
 from weft.records import Stats
+from weft.reports import Progress, Report
 
 #: Scrapy's reason of a worker that has seen that everything is done.
 FINISHED = "finished"

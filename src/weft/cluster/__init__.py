@@ -1,0 +1,1 @@
+"""Who serves which bucket of a job: members, plans, leases."""

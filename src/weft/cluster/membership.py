@@ -1,0 +1,101 @@
+"""The members of a job: its workers, who say every second that they are there.
+
+All see the same list: whenever it changes, its epoch does. A member that is not heard of for the
+time of a lease is no longer one, and then its buckets are for the others.
+"""
+
+import asyncio
+from contextlib import suppress
+
+import msgspec
+
+from weft.cluster.assignment import Member
+from weft.cluster.status import JobState, Status
+from weft.errors import StoreError
+from weft.redis import keys
+from weft.redis.client import Client
+from weft.redis.script import NO_CONFIG, NoConfig, Script
+
+#: How long to try to say goodbye.
+LEAVE_S = 2.0
+
+
+class View(msgspec.Struct, frozen=True):
+    """The members as one of them sees them."""
+
+    epoch: int = 0
+    state: JobState = JobState.RUNNING
+    members: tuple[Member, ...] = ()
+
+
+class Meet(msgspec.Struct, frozen=True, array_like=True):
+    """Blob: the status."""
+
+    name: str
+    known_epoch: int
+    many_seats: int
+    patience_ms: int
+
+
+class Met(msgspec.Struct, frozen=True, array_like=True):
+    epoch: int
+    state: str
+    members: list[Member]
+
+
+class Leave(msgspec.Struct, frozen=True, array_like=True):
+    name: str
+
+
+MEET = Script("weft.cluster.lua", ("meet",), NoConfig, Meet, Met)
+LEAVE = Script("weft.cluster.lua", ("leave",), NoConfig, Leave, bool)
+
+
+class Membership:
+    """The place of one worker among the members of a job."""
+
+    def __init__(self, client: Client, job: str, name: str) -> None:
+        self._client = client
+        self._client.know({script.sha: script.source for script in (MEET, LEAVE)})
+        self._prefix = keys.job_prefix(job)
+        self._name = name
+        self._is_in = False
+        self.view = View()
+
+    async def meet(self, status: Status, *, seats: int, patience_ms: int) -> View:
+        """Say that we are there. `patience_ms`: who was not heard of for so long is gone; 0: nobody
+        goes now."""
+        self._is_in = True
+        call = Meet(self._name, self.view.epoch, seats, patience_ms)
+        packed = msgspec.msgpack.encode(status)
+        [raw] = await self._client.run([MEET.call(self._prefix, NO_CONFIG, call, [packed])])
+        met = MEET.read(raw)
+        members = tuple(met.members) if met.epoch != self.view.epoch else self.view.members
+        self.view = View(met.epoch, JobState(met.state or JobState.RUNNING), members)
+        return self.view
+
+    @property
+    def server_age_s(self) -> float:
+        """How long the server has been up."""
+        return self._client.server_age_s
+
+    async def statuses(self) -> dict[str, Status]:
+        """Of all members."""
+        return await read_statuses(self._client, self._prefix)
+
+    async def leave(self) -> None:
+        """Let the others have our share at once; if that takes long, they notice by themselves."""
+        if not self._is_in:
+            return
+        self._is_in = False
+        call = LEAVE.call(self._prefix, NO_CONFIG, Leave(self._name))
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(LEAVE_S):
+                await self._client.run([call])
+
+
+async def read_statuses(client: Client, prefix: str) -> dict[str, Status]:
+    [found] = await client.run([("HGETALL", f"{prefix}status")])
+    return {
+        name.decode(): msgspec.msgpack.decode(packed, type=Status) for name, packed in found.items()
+    }

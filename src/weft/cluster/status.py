@@ -1,0 +1,38 @@
+"""What is said between a job and its workers."""
+
+from enum import StrEnum
+
+import msgspec
+
+#: Time between two signs of life.
+BEAT_S = 1.0
+
+
+class JobState(StrEnum):
+    """What the workers of a job are told to do."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+
+
+class Status(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a worker tells about itself with each sign of life, for people and for its peers."""
+
+    #: The node that started it; empty: it was started by hand.
+    node: str = ""
+    host: str = ""
+    pid: int = 0
+    #: `running`, `paused` or `leaving`.
+    state: str = ""
+    buckets: int = 0
+    weight: float = 1.0
+    #: Pages for a second of CPU time, smoothed; 0: not known yet.
+    speed: float = 0.0
+    pages: int = 0
+    pages_per_s: float = 0.0
+    errors: int = 0
+    #: Of one core.
+    cpu_share: float = 0.0
+    memory_bytes: int = 0
+    claims: int = 0

@@ -1,0 +1,50 @@
+-- Keeps the lease of a bucket, or takes it if that is wanted and there is room for one more holder.
+-- may_evict:  whether a lease that has run out may be taken from its holder
+-- returns     the token of the lease (0: it is not ours), whether it is a new one
+--
+-- A lease that has run out and that nobody has taken goes on. Who takes a bucket puts back all
+-- claims of those who have no lease of it, in the same step: their outcomes come too late from then
+-- on. A lease that is given up is deleted, by its holder.
+
+begin_writing()
+local until_ms = now_ms + lease_ms
+local mine = lease_of(owner)
+if mine then
+  save_lease(owner, mine[TOKEN], until_ms)
+  return cmsgpack.pack({ mine[TOKEN], false })
+end
+if not is_wanted then
+  return cmsgpack.pack({ 0, false })
+end
+
+local holders = { [owner] = true }
+local many = 0
+local found = redis.call('HGETALL', lease)
+for i = 1, #found, 2 do
+  if may_evict and cmsgpack.unpack(found[i + 1])[UNTIL] <= now_ms then
+    redis.call('HDEL', lease, found[i])
+  else
+    holders[found[i]] = true
+    many = many + 1
+  end
+end
+if many >= workers_per_host then
+  return cmsgpack.pack({ 0, false })
+end
+
+local names = redis.call('HKEYS', claims)
+table.sort(names, function(one, other) return tonumber(one) > tonumber(other) end)
+local heads = load_groups(names)
+local left, left_heads, left_places = {}, {}, {}
+for i, name in ipairs(names) do
+  if not holders[heads[i][OWNER_NAME]] then
+    left[#left + 1] = name
+    left_heads[#left] = heads[i]
+    left_places[#left] = places_in(heads[i][ALIVE])
+  end
+end
+put_back_left(left, left_heads, left_places)
+
+local token = redis.call('HINCRBY', meta, 'lease', '1')
+save_lease(owner, token, until_ms)
+return cmsgpack.pack({ token, true })

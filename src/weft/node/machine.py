@@ -1,0 +1,32 @@
+"""How busy this machine is."""
+
+import os
+
+import msgspec
+import psutil
+
+
+class Load(msgspec.Struct, frozen=True):
+    #: CPU time in use since the last look, as a share of all there is.
+    cpu_share: float
+    memory_bytes: int
+    memory_total_bytes: int
+    #: Processes that want to run, on average over a minute.
+    processes: float
+
+
+def look() -> Load:
+    memory = psutil.virtual_memory()
+    return Load(
+        cpu_share=psutil.cpu_percent() / 100,
+        memory_bytes=memory.total - memory.available,
+        memory_total_bytes=memory.total,
+        processes=psutil.getloadavg()[0],
+    )
+
+
+def usable_cores() -> int:
+    """Those that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
