@@ -257,7 +257,7 @@ class LeaseMachine(RuleBasedStateMachine):
         leases: dict[int, list[Lease]] = defaultdict(list)
         for bucket, holders in enumerate(found):
             for owner, packed in holders.items():
-                number, until_ms = msgspec.msgpack.decode(packed, type=tuple[int, int])
+                number, until_ms, _ = msgspec.msgpack.decode(packed, type=tuple[int, int, int])
                 leases[bucket].append(Lease(owner.decode(), until_ms, number))
         assert leases == {bucket: [lease] for bucket, lease in self.leases.items()}
 

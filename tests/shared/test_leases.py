@@ -13,7 +13,7 @@ from weft.clock import Clock
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.errors import StoreError
 from weft.frontier.base import Hold
-from weft.frontier.redis import RedisFrontier
+from weft.frontier.redis import RedisFrontier, scripts
 from weft.frontier.redis.groups import unpack_head
 from weft.records import Claim, Ending, PackedRequest, PageKind
 from weft.testing.clock import FakeClock
@@ -606,3 +606,40 @@ def test_no_claim_is_made_in_a_bucket_that_is_given_up_meanwhile(redis_server: R
             assert (stats.stale, stats.reclaimed, stats.claimed) == (0, 0, 0)
 
     run(test())
+
+
+def test_a_call_to_claim_that_arrives_late_does_nothing(redis_server: RedisServer) -> None:
+    """The network may deliver what its sender has given up long ago."""
+
+    async def test() -> None:
+        config = FrontierConfig(shared=SharedConfig(buckets=1))
+        async with RedisFrontier(redis_server.url, "job", config) as frontier:
+            await frontier.add(requests(3))
+            await frontier.hold("me", {0}, lease_ms=10_000, may_evict=True, sharers=1)
+            [bucket] = frontier._layout.buckets
+            late = scripts.Claim(0, "me", frontier._leases.token(bucket), 1, 1, 1)
+            heard = (await frontier.claim("me", 1)).claims
+            for _ in range(2):
+                command = scripts.CLAIM.call(bucket.prefix, bucket.config, late)
+                [raw] = await frontier._client.run([command])
+                assert len(raw) == 1
+            heard += (await frontier.claim("me", 10)).claims
+            assert len(heard) == 3
+
+    asyncio.run(test())
+
+
+def test_giving_up_that_arrives_late_does_not_end_a_new_lease(redis_server: RedisServer) -> None:
+    async def test() -> None:
+        config = FrontierConfig(shared=SharedConfig(buckets=1))
+        async with RedisFrontier(redis_server.url, "job", config) as frontier:
+            [bucket] = frontier._layout.buckets
+            await frontier.hold("me", {0}, lease_ms=10_000, may_evict=True, sharers=1)
+            late = scripts.GiveUp(0, "me", frontier._leases.token(bucket))
+            await frontier.hold("me", set(), lease_ms=10_000, may_evict=True, sharers=1)
+            await frontier.hold("me", {0}, lease_ms=10_000, may_evict=True, sharers=1)
+            await frontier._client.run([scripts.GIVE_UP.call(bucket.prefix, bucket.config, late)])
+            await frontier.add(requests(3))
+            assert len((await frontier.claim("me", 3)).claims) == 3
+
+    asyncio.run(test())

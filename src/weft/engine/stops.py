@@ -69,9 +69,14 @@ class Stops:
         return monotonic_s() < self._went_on_at_s + AFTERMATH_S
 
     def cut(self) -> None:
-        """End all that is under way; nothing is sent for a moment."""
+        """End all that is under way; nothing is sent for a moment.
+
+        Twisted answers by sending again what it had sent on a connection that was not new, past the
+        gate; so that is cut off too.
+        """
         self._went_on_at_s = monotonic_s()
         cut_all()
+        self._loop.call_soon(self._cut)
 
     def _go_on(self) -> None:
         # In the midst of anything: only what cannot disturb it.

@@ -23,7 +23,7 @@ weft:{J:bN}:ready             zset    hosts that can be claimed, by the time fro
 weft:{J:bN}:queue:K:HOST      list    requests of a host and page kind (a set for `random`)
 weft:{J:bN}:queue:K:P:HOST    list    … of one priority, for the order `priority`
 weft:{J:bN}:levels:K:HOST     zset    the priorities that such a queue has
-weft:{J:bN}:lease             hash    worker that may claim → token of its lease, and until when
+weft:{J:bN}:lease             hash    worker that may claim → its lease (see claims.lua)
 weft:{J:bN}:claims            hash    first token of a group of claims → what they have in common
 weft:{J:bN}:batches           hash    batch of claims, by its tokens → how many of them are left
 weft:{J:bN}:claimed:M:N       list    the packed requests of the batch

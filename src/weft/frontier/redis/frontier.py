@@ -9,6 +9,7 @@ import asyncio
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from itertools import count
 from typing import Self, TypeVar
 
 import msgspec
@@ -100,6 +101,7 @@ class RedisFrontier:
         self._lease_lock = asyncio.Lock()
         self._sharers = self._config.workers_per_host
         self._owner = ""
+        self._calls = count(1)
         self._held = HeldClaims()
         # Hosts that the picker `advanced` has sent to another bucket, as far as we know.
         self._moved: dict[str, Bucket] = {}
@@ -390,7 +392,14 @@ class RedisFrontier:
             quota = policy.share(limit - len(claims), len(asking)) if limit else 0
             now_ms = self._now_ms()
             calls = [
-                scripts.Claim(now_ms, owner, self._leases.token(bucket), quota, self._sharers)
+                scripts.Claim(
+                    now_ms,
+                    owner,
+                    self._leases.token(bucket),
+                    next(self._calls),
+                    quota,
+                    self._sharers,
+                )
                 for bucket in asking
             ]
             losses = self._client.losses

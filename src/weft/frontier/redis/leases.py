@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from weft.errors import StoreError
 from weft.frontier.redis.layout import Bucket
-from weft.frontier.redis.scripts import LEASE, Lease
+from weft.frontier.redis.scripts import GIVE_UP, LEASE, GiveUp, Lease
 from weft.redis.client import Client
 
 #: How long to try to give leases up when the worker ends.
@@ -91,7 +91,10 @@ class Leases:
         return is_lost
 
     async def _give_up(self, buckets: Sequence[Bucket]) -> None:
-        commands = [("HDEL", f"{bucket.prefix}lease", self._owner) for bucket in buckets]
+        commands = [
+            GIVE_UP.call(bucket.prefix, bucket.config, GiveUp(0, self._owner, self._tokens[bucket]))
+            for bucket in buckets
+        ]
         if commands:
             await self._client.run(commands)
         for bucket in buckets:

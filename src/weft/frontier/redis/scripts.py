@@ -58,6 +58,12 @@ class Lease(msgspec.Struct, frozen=True, array_like=True):
     may_evict: bool
 
 
+class GiveUp(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    owner: str
+    lease_token: int
+
+
 class Leased(msgspec.Struct, frozen=True, array_like=True):
     #: 0: it is not ours.
     token: int
@@ -69,6 +75,8 @@ class Claim(msgspec.Struct, frozen=True, array_like=True):
     owner: str
     #: The token of the lease that the owner must have; 0: none.
     lease_token: int
+    #: Grows from call to call.
+    call: int
     limit: int
     #: How many owners share a host that more than one may have.
     sharers: int
@@ -182,6 +190,7 @@ _PACKAGE = "weft.frontier.redis.lua"
 
 ADD = Script(_PACKAGE, ("common", "queue", "seen", "picker", "add"), BucketConfig, Add, Added)
 LEASE = Script(_PACKAGE, ("common", "queue", "claims", "lease"), BucketConfig, Lease, Leased)
+GIVE_UP = Script(_PACKAGE, ("common", "queue", "claims", "give_up"), BucketConfig, GiveUp, bool)
 CLAIM = Script(_PACKAGE, ("common", "queue", "claims", "claim"), BucketConfig, Claim, Claimed)
 RENEW = Script(_PACKAGE, ("common", "queue", "claims", "renew"), BucketConfig, Groups, list[str])
 FINISH = Script(
@@ -207,6 +216,7 @@ SOURCES = {
         BEGIN,
         ADD,
         LEASE,
+        GIVE_UP,
         CLAIM,
         RENEW,
         FINISH,

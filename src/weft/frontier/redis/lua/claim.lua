@@ -11,6 +11,11 @@ if lease_token > 0 then
   if not mine or mine[TOKEN] ~= lease_token or mine[UNTIL] <= now_ms then
     return { cmsgpack.pack({ false, -1, 0, {}, 0, {} }) }
   end
+  if call <= mine[LAST_CALL] then -- it was made already, or comes late
+    return { cmsgpack.pack({ true, 0, 0, {}, 0, {} }) }
+  end
+  begin_writing()
+  save_lease(owner, lease_token, mine[UNTIL], call)
 end
 
 local hungry = prefix .. 'hungry'

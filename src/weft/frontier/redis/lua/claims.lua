@@ -147,16 +147,17 @@ local function put_back_left(names, heads, places)
   return many
 end
 
--- Leases: who may claim from the bucket. Owner → token, and until when.
+-- Leases: who may claim from the bucket. Owner → token, until when, and the number of the last call
+-- that claimed under it: a call may arrive late, after its owner has given it up and made another.
 
 local lease = prefix .. 'lease'
-local TOKEN, UNTIL = 1, 2
+local TOKEN, UNTIL, LAST_CALL = 1, 2, 3
 
 local function lease_of(owner)
   local packed = redis.call('HGET', lease, owner)
   return packed and cmsgpack.unpack(packed)
 end
 
-local function save_lease(owner, token, until_ms)
-  redis.call('HSET', lease, owner, cmsgpack.pack({ token, until_ms }))
+local function save_lease(owner, token, until_ms, last_call)
+  redis.call('HSET', lease, owner, cmsgpack.pack({ token, until_ms, last_call }))
 end

@@ -4,13 +4,13 @@
 --
 -- A lease that has run out and that nobody has taken goes on. Who takes a bucket puts back all
 -- claims of those who have no lease of it, in the same step: their outcomes come too late from then
--- on. A lease that is given up is deleted, by its holder.
+-- on.
 
 begin_writing()
 local until_ms = now_ms + lease_ms
 local mine = lease_of(owner)
 if mine then
-  save_lease(owner, mine[TOKEN], until_ms)
+  save_lease(owner, mine[TOKEN], until_ms, mine[LAST_CALL])
   return cmsgpack.pack({ mine[TOKEN], false })
 end
 if not is_wanted then
@@ -46,5 +46,5 @@ end
 put_back_left(left, left_heads, left_places)
 
 local token = redis.call('HINCRBY', meta, 'lease', '1')
-save_lease(owner, token, until_ms)
+save_lease(owner, token, until_ms, 0)
 return cmsgpack.pack({ token, true })

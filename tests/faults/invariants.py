@@ -1,0 +1,117 @@
+"""What must hold after whatever has happened, seen from the outside: by the log of the site, by the
+sink, by Redis."""
+
+import json
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import md5
+from itertools import pairwise
+from pathlib import Path
+
+from watch import LOOK_S, LeaseWatch, Tenure
+from weft.testing import Hit
+
+#: Between sending and the note in the log, requests can be held up by this much, each for itself:
+#: the machine is busy.
+TOLERANCE_S = 0.3
+
+
+def check_sink(output: Path, wanted: Collection[str]) -> None:
+    """Every page once, and nothing else."""
+    urls = Counter(json.loads(line)["url"] for line in output.read_text().splitlines())
+    twice = [url for url, many in urls.items() if many > 1]
+    assert not twice, f"{len(twice)} pages are there twice, such as {twice[:3]}"
+    missing = sorted(set(wanted) - urls.keys())
+    assert not missing, f"{len(missing)} pages are missing, such as {missing[:3]}"
+    assert urls.keys() == set(wanted)
+
+
+def by_host(hits: Iterable[Hit]) -> dict[str, list[Hit]]:
+    found: dict[str, list[Hit]] = defaultdict(list)
+    for hit in sorted(hits, key=lambda hit: hit.at_s):
+        found[hit.host].append(hit)
+    return found
+
+
+def check_delays(
+    hits: Iterable[Hit], delays_s: Mapping[str, float], tolerance_s: float = TOLERANCE_S
+) -> None:
+    """Requests to a host are its delay apart, whoever sends them."""
+    early = [
+        (host, round(later.at_s - earlier.at_s, 3), earlier, later)
+        for host, own in by_host(hits).items()
+        for earlier, later in pairwise(own)
+        if later.at_s - earlier.at_s < delays_s.get(host, 0.0) - tolerance_s
+    ]
+    assert not early, f"{len(early)} requests came too early, such as {early[:3]}"
+
+
+def check_concurrency(
+    hits: Iterable[Hit], hosts: Collection[str], concurrency: int, latency_s: float
+) -> None:
+    """A host has no more requests under way than it may; each is for the time of its latency."""
+    window_s = latency_s - 0.01
+    for host, own in by_host(hits).items():
+        if host not in hosts:
+            continue
+        crowds = [
+            (first, last)
+            for first, last in zip(own, own[concurrency:], strict=False)
+            if last.at_s - first.at_s < window_s
+        ]
+        assert not crowds, (host, len(crowds), crowds[0])
+
+
+def bucket_of(host: str, buckets: int) -> int:
+    return int.from_bytes(md5(host.encode(), usedforsecurity=False).digest(), "big") % buckets
+
+
+def check_owners(
+    hits: Sequence[Hit], watch: LeaseWatch, names: Mapping[str, str], buckets: int
+) -> None:
+    """Every request came from the worker that had the lease of its bucket at that time.
+
+    Leases of a bucket follow each other, and so must the requests that were made under them.
+    `names`: the nodes by their addresses.
+    """
+    assert watch.looks
+    assert not watch.wrongs, watch.wrongs[:3]
+    place: Counter[int] = Counter()
+    strays: list[str] = []
+    for hit in sorted(hits, key=lambda hit: hit.at_s):
+        bucket = bucket_of(hit.host, buckets)
+        tenures = watch.tenures[bucket]
+        while place[bucket] < len(tenures) and tenures[place[bucket]].to_s < hit.at_s - TOLERANCE_S:
+            place[bucket] += 1
+        own = (
+            i
+            for i in range(place[bucket], len(tenures))
+            if watch.nodes.get(tenures[i].owner) == names.get(hit.client)
+            and _has_lease(tenures[i], hit.at_s)
+        )
+        found = next(own, None)
+        if found is None:
+            strays.append(_story(hit, bucket, watch, names))
+        else:
+            place[bucket] = found
+    assert not strays, f"{len(strays)} of {len(hits)} requests, such as:\n" + "\n".join(strays[:5])
+
+
+def _has_lease(tenure: Tenure, at_s: float) -> bool:
+    """Whether it may have been held then: between two looks nobody knows."""
+    if not tenure.from_s <= at_s <= tenure.to_s + TOLERANCE_S:
+        return False
+    # A lease that has just been renewed was so before it was seen.
+    last = bisect_right(tenure.seen_s, at_s + 2 * LOOK_S) - 1
+    return at_s <= tenure.until_s[max(last, 0)] + TOLERANCE_S
+
+
+def _story(hit: Hit, bucket: int, watch: LeaseWatch, names: Mapping[str, str]) -> str:
+    around = [
+        f"{watch.nodes.get(each.owner)} {each.token}: {each.from_s:.2f} to {each.to_s:.2f}, "
+        f"until {each.until_s[-1]:.2f}"
+        for each in watch.tenures[bucket]
+        if each.from_s - 10 < hit.at_s < each.to_s + 10
+    ]
+    return f"{hit} by {names.get(hit.client)}, bucket {bucket}; {around}"
