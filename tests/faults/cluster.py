@@ -92,6 +92,8 @@ class Node:
     def kill(self) -> None:
         """As a machine that loses its power, but for its connections, which are closed."""
         self.is_told = self._is_killed = True
+        if self._process:
+            self._process.kill()  # it may not have reached the machine yet
         self.machine.send(signal.SIGKILL)
         if self._process:
             self._process.wait(LEAVE_S)

@@ -12,8 +12,7 @@ from pathlib import Path
 from watch import LOOK_S, LeaseWatch, Tenure
 from weft.testing import Hit
 
-#: Between sending and the note in the log, requests can be held up by this much, each for itself:
-#: the machine is busy.
+#: A request that was sent in time may come so much later.
 TOLERANCE_S = 0.3
 
 
@@ -34,10 +33,9 @@ def by_host(hits: Iterable[Hit]) -> dict[str, list[Hit]]:
     return found
 
 
-def check_delays(
-    hits: Iterable[Hit], delays_s: Mapping[str, float], tolerance_s: float = TOLERANCE_S
-) -> None:
-    """Requests to a host are its delay apart, whoever sends them."""
+def check_delays(hits: Iterable[Hit], delays_s: Mapping[str, float], tolerance_s: float) -> None:
+    """Requests to a host are its delay apart, whoever sends them. Between sending and the note in
+    the log each can be held up for `tolerance_s`."""
     early = [
         (host, round(later.at_s - earlier.at_s, 3), earlier, later)
         for host, own in by_host(hits).items()

@@ -30,19 +30,23 @@ def are_busy(world: World, nodes: int) -> bool:
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
-    ("pages", "cut_off_s"),
-    [(20, 8.0), pytest.param(100, 20.0, marks=pytest.mark.long)],
-    ids=["4000 pages", "20000 pages"],
+    ("pages", "networks", "cut_off_s"),
+    [
+        (20, ["store"], 8.0),
+        (20, ["store", "site"], 8.0),
+        pytest.param(100, ["store"], 20.0, marks=pytest.mark.long),
+    ],
+    ids=["store, 4000 pages", "all, 4000 pages", "store, 20000 pages"],
 )
-def test_a_node_is_killed_one_cut_off_from_the_store_and_one_joins(
-    pages: int, cut_off_s: float, tmp_path: Path
+def test_a_node_is_killed_one_is_cut_off_and_one_joins(
+    pages: int, networks: list[str], cut_off_s: float, tmp_path: Path
 ) -> None:
     slow, quick = Pages(180, pages, delay_s=DELAY_S), Pages(20, pages)
     started_s = time.monotonic()
     with new_world(tmp_path, [slow, quick], lease_s=LEASE_S) as world:
         _, second, third = (world.cluster.join() for _ in range(3))
         wait_until(lambda: are_busy(world, 3), description="three nodes crawl", timeout_s=60)
-        second.machine.cut_off("store")
+        second.machine.cut_off(*networks)
         cut_at_s = time.monotonic()
         third.kill()
         world.cluster.join()

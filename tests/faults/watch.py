@@ -94,7 +94,7 @@ class LeaseWatch:
         for bucket, packed_leases in enumerate(leases):
             there: dict[str, Tenure] = {}
             for owner, packed in _pairs(packed_leases):
-                token, until_ms = msgspec.msgpack.decode(packed)
+                token, until_ms, *_ = msgspec.msgpack.decode(packed)
                 tenure = self._tenure(bucket, owner, token)
                 tenure.to_s = after_s
                 tenure.seen_s.append(before_s)

@@ -27,6 +27,9 @@ CONCURRENCY = 3
 #: Of hosts without a delay: so long a request is under way.
 LATENCY_S = 0.15
 BUCKETS = 32
+#: A request can be held up so long between its worker and the log of the site, where many processes
+#: share few cores.
+HELD_UP_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class World:
         # Each was finished once: no outcome was accepted that came too late.
         assert (stats.done, stats.failed, stats.pending) == (len(wanted), 0, 0), stats
         check_owners(hits, self.watch, self.cluster.names, BUCKETS)
-        check_delays(hits, self.order.delays_s)
+        check_delays(hits, self.order.delays_s, tolerance_s=HELD_UP_S)
         quick = {hit.host for hit in hits} - self.order.delays_s.keys()
         check_concurrency(hits, quick, CONCURRENCY, LATENCY_S)
         strangers = [key for key in all_keys(self.store) if not is_ours(key)]
