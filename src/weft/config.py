@@ -1,6 +1,7 @@
 """Values that configure a frontier; read once at the edge, then handed down."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
@@ -35,6 +36,10 @@ DEFAULT_BUCKET_LIMIT = 1_000_000
 DEFAULT_EXPECTED_URLS = 1_000_000
 #: Share of new URLs that a Bloom filter may take for known.
 DEFAULT_BLOOM_ERROR = 0.001
+
+
+#: Where a job keeps its frontier and items, below the working directory.
+DEFAULT_JOBS_DIR = Path(".weft")
 
 
 class HostLimits(msgspec.Struct, frozen=True):
@@ -74,3 +79,8 @@ class FrontierConfig(msgspec.Struct, frozen=True):
 
     def limits_of(self, host: str) -> HostLimits:
         return self.limits_by_host.get(host, self.limits)
+
+
+def default_job_dir(name: str) -> Path:
+    """Where a job lives unless the user says otherwise."""
+    return DEFAULT_JOBS_DIR / (name.replace("/", "_").strip(".") or "job")

@@ -1,6 +1,8 @@
 """`weft crawl` and `weft frontier` on a store that workers share."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from subprocess import Popen
 
@@ -108,3 +110,32 @@ def test_two_that_start_together_inject_once_and_one_that_joins_late_takes_work(
     assert sum(pages) == len(wanted) == len(fetched) == len(set(fetched))
     assert min(pages) > 20
     assert set(urls_in(tmp_path / "out.jsonl")) == wanted
+
+
+KILLED = """
+import asyncio, os
+from pathlib import Path
+from weft.sinks import KeyedItem, make_sink
+async def be_killed():
+    sink = make_sink("out.jsonl", Path(".weft/job"), is_shared=True)
+    await sink.open()
+    for url in ("merged", "left"):
+        await sink.store([KeyedItem(url.encode().ljust(16), {"url": url})])
+    os._exit(9)
+asyncio.run(be_killed())
+"""
+
+
+def test_items_of_a_worker_that_was_killed_last_of_all_are_taken_up(
+    weft: Weft, tmp_path: Path, redis_server: RedisServer
+) -> None:
+    with SiteServer(Site(pages=5)) as server:
+        options = ("--store", redis_server.url, "--job", "job", "-o", "out.jsonl")
+        command = ("crawl", server.url, *options)
+        assert weft(*command).returncode == 0
+        assert subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path).returncode == 9
+        assert len(urls_in(tmp_path / "out.jsonl")) == 6
+        again = weft(*command)
+        assert again.returncode == 0, again.stderr
+        assert urls_in(tmp_path / "out.jsonl")[-2:] == ["merged", "left"]
+        assert "Nothing to do" in weft(*command).stdout

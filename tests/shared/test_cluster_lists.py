@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from servers import Kit
-from weft.cluster.jobs import Job, Jobs, Work
+from weft.cluster.jobs import Job, Jobs
 from weft.cluster.membership import Membership
 from weft.cluster.nodes import DutyState, DutyStatus, NodeOrder, Nodes, NodeState, NodeStatus
-from weft.cluster.status import JobState, Status
+from weft.cluster.status import JobState, Status, Work
 from weft.redis import keys
 from weft.redis.client import Client
 from weft.testing.redis import RedisServer

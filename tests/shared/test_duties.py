@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from weft.clock import monotonic_s
-from weft.cluster.jobs import Job, Jobs, Work
+from weft.cluster.jobs import Job, Jobs
 from weft.cluster.membership import Membership
 from weft.cluster.nodes import DutyState
-from weft.cluster.status import JobState, Status
+from weft.cluster.status import JobState, Status, Work
 from weft.frontier import parse_store
 from weft.node import duty, process
 from weft.node.duties import Duties, NodeConfig

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.cluster.jobs import Work
+from weft.cluster.status import Work
 from weft.errors import StoreFullError
 from weft.node.supervisor import Crew
 from weft.node.tally import Tally

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -30,15 +31,16 @@ from weft.cli.progress import make_display
 from weft.cli.store import ask, has_server, place_of
 from weft.cli.summary import exit_code, summarize
 from weft.cli.workers import run_workers
-from weft.cluster.jobs import Jobs, Work
+from weft.cluster.status import Work
+from weft.config import default_job_dir
 from weft.engine.run import run_crawl
-from weft.engine.settings import default_job_dir, job_name
+from weft.engine.settings import job_name
 from weft.engine.target import Target, find_target
 from weft.errors import ConfigError, StoreMissingError
 from weft.frontier import Store, parse_store
 from weft.node.supervisor import Crew
-from weft.redis.client import SHORT_PATIENCE_S, Client
 from weft.reports import Report
+from weft.sinks import has_parts
 
 
 def crawl(
@@ -124,7 +126,8 @@ def crawl_and_report(
     if is_fresh:
         forget_other_home(store, job, has_crew=has_crew)
     with open_home(store, job, has_crew=has_crew) as home:
-        if not is_fresh and is_finished(home, job):
+        has_left_items = has_parts(_job_dir(target, overrides, store, job))
+        if not is_fresh and not has_left_items and is_finished(home, job):
             tell_finished(store, job)
             return 0
         if store.is_shared:
@@ -147,7 +150,16 @@ def _run(target: Target, overrides: dict[str, Any], crew: Crew | None) -> Report
         return run_workers(crew, display) if crew else run_crawl(target, overrides, display)
 
 
+def _job_dir(target: Target, overrides: dict[str, Any], store: Store, job: str) -> Path:
+    """What the job keeps on this machine."""
+    return store.directory or Path(_chosen("JOBDIR", target, overrides) or default_job_dir(job))
+
+
 async def _let_run(store: Store, job: str) -> None:
+    # Here, for an embedded store needs no Redis client.
+    from weft.cluster.jobs import Jobs
+    from weft.redis.client import SHORT_PATIENCE_S, Client
+
     async with Client(store.url, patience_s=SHORT_PATIENCE_S) as client:
         await Jobs(client).let_run(job)
 

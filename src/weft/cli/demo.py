@@ -10,7 +10,8 @@ from rich.table import Table
 
 from weft.cli.crawl import crawl_and_report
 from weft.cli.output import results, say
-from weft.engine.settings import DEFAULT_ITEMS, DEFAULT_JOBS_DIR
+from weft.config import DEFAULT_JOBS_DIR
+from weft.engine.settings import DEFAULT_ITEMS
 from weft.engine.target import find_target
 from weft.testing import Site, SiteServer
 from weft.urls import host_key

@@ -11,7 +11,8 @@ from weft.cli.explain import tell
 from weft.cli.output import results, say
 from weft.cli.store import FRONTIER_NAME, SERVER_NAME, ask, only_job, place_of
 from weft.clock import SystemClock
-from weft.engine.settings import DEFAULT_JOBS_DIR, default_job_dir, job_name
+from weft.config import DEFAULT_JOBS_DIR, default_job_dir
+from weft.engine.settings import job_name
 from weft.errors import ConfigError, StoreMissingError
 from weft.frontier import Frontier, ReportsSeen, Store, parse_store
 from weft.records import Explanation, HostState, PageKind, SeenReport, Stats

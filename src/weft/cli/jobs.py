@@ -31,9 +31,9 @@ from weft.cli.options import (
     shared_store,
 )
 from weft.cli.output import count, results, say, show, warn
-from weft.cluster.jobs import Job, Work, Worker
+from weft.cluster.jobs import Job, Worker
 from weft.cluster.nodes import DutyState, DutyStatus, Node, NodeState
-from weft.cluster.status import JobState
+from weft.cluster.status import JobState, Work
 from weft.engine.run import read_job
 from weft.engine.settings import JobConfig, job_name
 from weft.engine.target import Target, find_target

@@ -13,7 +13,7 @@ import msgspec
 
 from weft.cli import INTERRUPTED
 from weft.cli.output import show_logs
-from weft.cluster.jobs import Work
+from weft.cluster.status import Work
 from weft.engine.run import run_crawl
 from weft.engine.target import find_target
 from weft.errors import WeftError

@@ -4,25 +4,15 @@ A job that was started with `weft crawl` has no `Work`: who started it knows wha
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import msgspec
 
 from weft.cluster.membership import LEAVE, Leave
 from weft.cluster.nodes import LOST_MS
-from weft.cluster.status import JobState, Status
+from weft.cluster.status import JobState, Status, Work
 from weft.redis import keys
 from weft.redis.client import Client, Command
 from weft.redis.script import NO_CONFIG, NoConfig, Script
-
-
-class Work(msgspec.Struct, frozen=True):
-    """What a worker is to do; a node hands it on to the workers that it starts."""
-
-    targets: tuple[str, ...]
-    arguments: dict[str, str]
-    overrides: dict[str, Any]
-    log_level: str
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 """What is said between a job and its workers."""
 
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -36,3 +37,12 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     cpu_share: float = 0.0
     memory_bytes: int = 0
     claims: int = 0
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What a worker is to do; a node hands it on to the workers that it starts."""
+
+    targets: tuple[str, ...]
+    arguments: dict[str, str]
+    overrides: dict[str, Any]
+    log_level: str

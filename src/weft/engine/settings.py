@@ -18,14 +18,13 @@ from weft.config import (
     FrontierConfig,
     HostLimits,
     SharedConfig,
+    default_job_dir,
 )
 from weft.engine.reader import Reader
 from weft.errors import ConfigError
 from weft.frontier import Store, parse_store
 from weft.records import Order, Picker, SeenKind, Strategy
 
-#: Where a job keeps its frontier and items, below the working directory.
-DEFAULT_JOBS_DIR = Path(".weft")
 #: Items go into this file of the job's directory unless WEFT_OUTPUT says otherwise.
 DEFAULT_ITEMS = "items.db"
 #: Requests under way in one worker, over all hosts. With many hosts Scrapy's own default of 16 is
@@ -125,11 +124,6 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
     if problems:
         raise ConfigError("\n".join(problems))
     return config
-
-
-def default_job_dir(name: str) -> Path:
-    """Where a job lives unless the user says otherwise."""
-    return DEFAULT_JOBS_DIR / (name.replace("/", "_").strip(".") or "job")
 
 
 def job_name(name: str) -> str:

@@ -17,7 +17,7 @@ from scrapy.utils.project import get_project_settings, inside_project
 from scrapy.utils.spider import iter_spider_classes
 
 from weft._version import __version__
-from weft.engine.settings import default_job_dir
+from weft.config import default_job_dir
 from weft.engine.spider import SiteSpider
 from weft.errors import ConfigError, TargetError
 from weft.urls import canonical_url, host_key

@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
 from weft.cluster.jobs import Job, Jobs
 from weft.cluster.nodes import DutyStatus
 from weft.cluster.status import JobState
+from weft.config import default_job_dir
 from weft.errors import StoreError, StoreMissingError
 from weft.frontier import Store, open_frontier
 from weft.node.duty import Duty
 from weft.node.supervisor import Crew, freeze
+from weft.sinks import has_parts
 
 #: How long the workers of a job that is stopped may take to end before they are killed.
 KILL_S = 2.5
@@ -24,6 +27,11 @@ class NodeConfig(msgspec.Struct, frozen=True):
     processes: int
     #: That of each worker; None: by what is measured.
     weight: float | None = None
+
+    def job_dir(self, job: Job) -> Path:
+        """What a job keeps on this machine."""
+        own = job.work.overrides.get("JOBDIR") if job.work else None
+        return Path(own or default_job_dir(job.name))
 
     def crew(self, job: Job) -> Crew:
         """The workers of a job here."""
@@ -61,6 +69,8 @@ class Duties:
         self._duties: dict[str, Duty] = {}
         # Jobs that were found to be finished, as they were then.
         self._finished: dict[str, tuple[int, str, str]] = {}
+        # Those of them whose items were looked after.
+        self._taken_up: dict[str, tuple[int, str, str]] = {}
         self._past = Totals()
         #: Nothing new is begun.
         self.is_draining = False
@@ -94,7 +104,16 @@ class Duties:
     async def _is_to_be_served(self, job: Job) -> bool:
         if self.is_draining or job.work is None or job.state is not JobState.RUNNING:
             return False
-        return not await self._is_finished(job)
+        return not await self._is_finished(job) or self._has_left_items(job)
+
+    def _has_left_items(self, job: Job) -> bool:
+        """Of a job that is finished: workers of ours that were killed when all others had ended may
+        have left items on this machine. The next worker takes them up; once is enough."""
+        as_it_is = (job.starts, job.run, job.finished)
+        if job.name in self._duties or self._taken_up.get(job.name) == as_it_is:
+            return False
+        self._taken_up[job.name] = as_it_is
+        return has_parts(self._config.job_dir(job))
 
     async def _is_finished(self, job: Job) -> bool:
         if not job.finished:

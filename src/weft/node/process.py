@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import msgspec
 
-from weft.cluster.jobs import Work
+from weft.cluster.status import Work
 from weft.redis.server import bound_to_us
 from weft.reports import Report, Word, decode_word
 

@@ -14,7 +14,7 @@ from itertools import count
 import msgspec
 
 from weft.clock import monotonic_s
-from weft.cluster.jobs import Work
+from weft.cluster.status import Work
 from weft.errors import WeftError
 from weft.node.process import WorkerProcess
 from weft.node.tally import ENOUGH, FINISHED, Tally

@@ -16,6 +16,7 @@ __all__ = [
     "PartedJsonLinesSink",
     "Sink",
     "SqliteSink",
+    "has_parts",
     "make_sink",
 ]
 
@@ -57,6 +58,11 @@ def _make_json_lines_sink(path: Path, job_dir: Path, *, is_shared: bool) -> Sink
     if is_shared:
         return PartedJsonLinesSink(path, index, job_dir / f"jsonl-{digest}.parts")
     return JsonLinesSink(path, index)
+
+
+def has_parts(job_dir: Path) -> bool:
+    """Whether workers that were killed have left items there, which the next to open takes up."""
+    return any(job_dir.glob("jsonl-*.parts/*.part"))
 
 
 def _help(output: str) -> str:
