@@ -9,7 +9,7 @@ from hashlib import md5
 from itertools import pairwise
 from pathlib import Path
 
-from watch import LOOK_S, LeaseWatch, Tenure
+from watch import LeaseWatch, Tenure
 from weft.testing import Hit
 
 #: A request that was sent in time may come so much later.
@@ -86,7 +86,7 @@ def check_owners(
             i
             for i in range(place[bucket], len(tenures))
             if watch.nodes.get(tenures[i].owner) == names.get(hit.client)
-            and _has_lease(tenures[i], hit.at_s)
+            and _has_lease(tenures[i], hit.at_s, watch)
         )
         found = next(own, None)
         if found is None:
@@ -96,13 +96,26 @@ def check_owners(
     assert not strays, f"{len(strays)} of {len(hits)} requests, such as:\n" + "\n".join(strays[:5])
 
 
-def _has_lease(tenure: Tenure, at_s: float) -> bool:
+def _has_lease(tenure: Tenure, at_s: float, watch: LeaseWatch) -> bool:
     """Whether it may have been held then: between two looks nobody knows."""
     if not tenure.from_s <= at_s <= tenure.to_s + TOLERANCE_S:
         return False
-    # A lease that has just been renewed was so before it was seen.
-    last = bisect_right(tenure.seen_s, at_s + 2 * LOOK_S) - 1
-    return at_s <= tenure.until_s[max(last, 0)] + TOLERANCE_S
+    return at_s <= _until_s(tenure, at_s, watch) + TOLERANCE_S
+
+
+def _until_s(tenure: Tenure, at_s: float, watch: LeaseWatch) -> float:
+    """Until when it was to last at most, by the looks before and after. It may have been renewed
+    since the one before, but not while the store was away."""
+    before = max(bisect_right(tenure.seen_s, at_s) - 1, 0)
+    known_s = tenure.until_s[before]
+    has_after = before + 1 < len(tenure.seen_s)
+    after_s = tenure.seen_s[before + 1] if has_after else tenure.to_s
+    renewed_s = tenure.until_s[before + 1] if has_after else known_s
+    failed = bisect_right(watch.failed_s, tenure.seen_s[before])
+    if failed < len(watch.failed_s) and watch.failed_s[failed] < after_s:
+        last_s = watch.failed_s[failed] + watch.lease_s
+        renewed_s = min(renewed_s, last_s) if has_after else last_s
+    return max(known_s, renewed_s)
 
 
 def _story(hit: Hit, bucket: int, watch: LeaseWatch, names: Mapping[str, str]) -> str:

@@ -44,7 +44,8 @@ class Tenure:
 class LeaseWatch:
     """What it has seen so far. Times are `time.monotonic()`, as in the log of the site."""
 
-    def __init__(self, port: int, job: str, buckets: int) -> None:
+    def __init__(self, port: int, job: str, buckets: int, lease_s: float) -> None:
+        self.lease_s = lease_s
         self._client = redis.Redis("127.0.0.1", port, socket_timeout=5, retry=Retry(NoBackoff(), 0))
         names = [keys.bucket_prefix(job, number, is_one_slot=False) for number in range(buckets)]
         self._keys = [f"{keys.job_prefix(job)}status", *(f"{name}lease" for name in names)]
@@ -59,6 +60,8 @@ class LeaseWatch:
         self.wrongs: list[str] = []
         #: Worker → its node.
         self.nodes: dict[str, str] = {}
+        #: When the store did not answer.
+        self.failed_s: list[float] = []
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -82,6 +85,7 @@ class LeaseWatch:
             try:
                 found: Any = self._client.eval(_LOOK, len(self._keys), *self._keys)
             except redis.RedisError:
+                self.failed_s.append(time.monotonic())
                 continue
             self._note(before_s, *found)
 

@@ -139,5 +139,5 @@ def new_world(
         cluster = Cluster(network, order, directory)
         stack.callback(cluster.end)
         cluster.start_job()
-        watch = stack.enter_context(LeaseWatch(store.port, JOB, BUCKETS))
+        watch = stack.enter_context(LeaseWatch(store.port, JOB, BUCKETS, lease_s))
         yield World(store, link, sites, cluster, watch, order, directory / "out.jsonl")
