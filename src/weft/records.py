@@ -97,7 +97,6 @@ class Claims(msgspec.Struct, frozen=True):
 
     claims: list[Claim]
     #: From now on, for the frontier's clock may be another's; None: not before something changes.
-    #: It says nothing if as many were handed out as were asked for: there may be more at once.
     next_in_ms: int | None
 
 

@@ -179,11 +179,8 @@ if #requests > 0 then
   first_token, heads = save_claims()
 end
 
-local next_in_ms = 0
-if left > 0 or limit == 0 then
-  local first = walk_line({ offset = 0 }, '+inf', 1)[1]
-  next_in_ms = first and math.max(0, load_host(first)[READY_AT] - now_ms) or -1
-end
+local first = walk_line({ offset = 0 }, '+inf', 1)[1]
+local next_in_ms = first and math.max(0, load_host(first)[READY_AT] - now_ms) or -1
 local wanted = redis.call('SRANDMEMBER', hungry, 4)
 local reply = requests
 table.insert(reply, 1, cmsgpack.pack({ true, next_in_ms, until_ms, wanted, first_token, delays }))
