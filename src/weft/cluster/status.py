@@ -24,7 +24,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     node: str = ""
     host: str = ""
     pid: int = 0
-    #: `running`, `paused` or `leaving`.
+    #: What it does of what the workers of its job are told.
     state: str = ""
     buckets: int = 0
     weight: float = 1.0

@@ -325,9 +325,11 @@ class Buffer:
         are for another."""
         if self._is_paused:
             return [claim.token for claim in self._holding.ready.take_all()]
-        waiting = self._holding.ready.tokens()
-        tokens = self._share.leaving(waiting) if self._share is not None else []
-        self._holding.ready.discard(set(tokens))
+        if self._share is None:
+            return []
+        tokens = self._share.leaving(self._holding.ready.tokens())
+        if tokens:
+            self._holding.ready.discard(set(tokens))
         return tokens
 
     def _notice_restart(self, ended: Sequence[Ended] = ()) -> None:

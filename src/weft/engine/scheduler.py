@@ -73,7 +73,6 @@ class Scheduler(BaseScheduler):
         self._closing: asyncio.Future[None] | None = None
         self._buffer: Buffer | None = None
         self._share: Share | None = None
-        self._state = JobState.RUNNING
         self.gate = Gate()
         self.stops = Stops(lambda: not self.buffer.is_sure)
         self.places = Places()
@@ -105,9 +104,9 @@ class Scheduler(BaseScheduler):
             buffer = await self._open_stores()
             self.fates = Fates(self._crawler, self._held, buffer, self._clock)
             self.intake = Intake(fingerprinter, self._packer, self.fates)
-            self._buffer = buffer
             if self._share is not None:
                 await self._start_share(self._share, buffer)
+            self._buffer = buffer
             self._rounds = asyncio.ensure_future(buffer.run())
             self._timers.start()
             self.stops.start()
@@ -168,11 +167,15 @@ class Scheduler(BaseScheduler):
         return share
 
     async def _start_share(self, share: Share, buffer: Buffer) -> None:
+        await share.beat()
+        if share.state is JobState.STOPPED:
+            job = self.config.job
+            resume = f"weft job resume {job} --store {self.config.store.place}"
+            raise StoreError(f"the job {job} was stopped; `{resume}` lets it go on")
         share.after_doubt = buffer.doubt
         share.after_lapse = self._cut_off
         share.after_beat = self._obey
         share.after_error = buffer.give_up
-        await share.beat()
         beats = asyncio.ensure_future(share.run())
         self._stack.callback(beats.cancel)
 
@@ -180,7 +183,7 @@ class Scheduler(BaseScheduler):
         buffer = self._buffer
         share = self._share
         return self._pulse.status(
-            state=str(self._state),
+            state=str(share.state if share else JobState.RUNNING),
             pages=self.pages,
             errors=self.failures.total(),
             claims=buffer.in_hand if buffer else 0,
@@ -190,7 +193,6 @@ class Scheduler(BaseScheduler):
 
     def _obey(self, state: JobState) -> None:
         """Do what the workers of the job are told to do."""
-        self._state = state
         self.buffer.pause(is_paused=state is not JobState.RUNNING)
         if state is JobState.STOPPED and self._closing is None:
             self._cut_off(f"the job {self.config.job} was stopped")

@@ -72,12 +72,14 @@ class Share:
         self.weight = 1.0 if weight is None else weight
         #: The buckets that it has.
         self.buckets: list[int] = []
+        #: What the workers of the job are told to do.
+        self.state = JobState.RUNNING
         #: Called when claims may be another's by now: after a gap, or when a lease was lost.
         self.after_doubt: Callable[[], None] = lambda: None
         #: Called when what is under way must end now: the time of the leases is over, or others
         #: wait for buckets for too long.
         self.after_lapse: Callable[[str], None] = lambda why: None
-        #: Called with what the workers of the job are told to do, once a second.
+        #: Called with that, once a second.
         self.after_beat: Callable[[JobState], None] = lambda state: None
         #: Called when the store has failed for good.
         self.after_error: Callable[[WeftError], None] = lambda error: None
@@ -126,6 +128,7 @@ class Share:
             sharers=max(1, min(self._workers_per_host, len(view.members))),
         )
         self.buckets = hold.buckets
+        self.state = view.state
         if hold.is_lost or not self.is_sure:
             self.after_doubt()
         self._note_beaten(asked_at_s)

@@ -17,7 +17,7 @@ from weft.node.supervisor import Crew, freeze
 from weft.sinks import has_parts
 
 #: How long the workers of a job that is stopped may take to end before they are killed.
-KILL_S = 2.5
+KILL_S = 1.5
 
 
 class NodeConfig(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The supervisor of one job on one machine: starts worker processes, watches and ends them.
 
-A worker that dies, by whatever signal, is replaced: nothing is lost, for its claims become overdue
-and are taken up by the others. After some deaths in a row it gives up.
+A worker that dies, by whatever signal, is replaced: nothing is lost, for its leases run out
+and others take its claims up. After some deaths in a row it gives up.
 """
 
 import asyncio
