@@ -139,10 +139,11 @@ class Share:
         if self._is_retiring:
             await self._membership.leave()
             return self._membership.view
-        await self._weigh()
+        status = self._status()
+        await self._weigh(status.speed)
         patience_ms = round(self._lease_s * 1000) if self._may_evict() else 0
         return await self._membership.meet(
-            self._status(), seats=seats_of(self.weight), patience_ms=patience_ms
+            status, seats=seats_of(self.weight), patience_ms=patience_ms
         )
 
     def _may_evict(self) -> bool:
@@ -189,7 +190,7 @@ class Share:
             since_s = dict.fromkeys(buckets, now_s)
         self._leaving_since_s = since_s
 
-    async def _weigh(self) -> None:
+    async def _weigh(self, speed: float) -> None:
         """From time to time, compare our speed with that of the others."""
         now_s = self._now_s()
         if self._is_weight_fixed or now_s < self._weighed_at_s + WEIGH_S:
@@ -197,7 +198,7 @@ class Share:
         self._weighed_at_s = now_s
         statuses = await self._membership.statuses()
         others = [each.speed for name, each in statuses.items() if name != self._owner]
-        weight = next_weight(self.weight, self._status().speed, others)
+        weight = next_weight(self.weight, speed, others)
         if weight != self.weight:
             logger.info("the weight of this worker is %g now, it was %g", weight, self.weight)
         self.weight = weight
