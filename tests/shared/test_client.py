@@ -232,3 +232,19 @@ def test_a_failover_is_waited_for_and_counted() -> None:
 
     with RedisSentinel() as sentinel:
         run(test(sentinel))
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_told"),
+    [(BrokenPipeError(32, "Broken pipe"), False), (ValueError("a bug"), True)],
+)
+def test_a_connection_that_nobody_asks_for_any_more_is_lost_silently(
+    own_server: RedisServer, caplog: pytest.LogCaptureFixture, problem: Exception, is_told: bool
+) -> None:
+    async def test() -> None:
+        async with Client(own_server.url), Client(own_server.url):
+            # As asyncio's streams leave it behind when their writer was cancelled.
+            asyncio.get_running_loop().create_future().set_exception(problem)
+
+    run(test())
+    assert ("never retrieved" in caplog.text) is is_told

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
+from weakref import WeakSet
 
 from redis import exceptions
 from redis.asyncio import Redis, RedisCluster, Sentinel
@@ -95,6 +96,7 @@ class Client:
         return monotonic_s() - self._server_up_s
 
     async def __aenter__(self) -> Self:
+        _hush(asyncio.get_running_loop())
         try:
             await self._run([("PING",)], patience_s=min(SHORT_PATIENCE_S, self._patience_s))
         except BaseException:
@@ -240,6 +242,33 @@ class _Wait:
         if self._told_s is not None and self._since_s is not None:
             away_s = monotonic_s() - self._since_s
             logger.warning("%s is back after %.1f s; the crawl goes on", self._place, away_s)
+
+
+_hushed: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+
+
+def _hush(loop: asyncio.AbstractEventLoop) -> None:
+    """Let asyncio not complain, with a traceback, of futures that nobody asked for their result.
+
+    A connection that is lost at the moment when its writer is cancelled leaves one. `Client` tells
+    of lost connections by itself.
+    """
+    if loop in _hushed:
+        return
+    _hushed.add(loop)
+    before = loop.get_exception_handler()
+
+    def tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        is_lost = isinstance(context.get("exception"), ConnectionError)
+        future = context.get("future")
+        if is_lost and future is not None and not isinstance(future, asyncio.Task):
+            return
+        if before is not None:
+            before(loop, context)
+        else:
+            loop.default_exception_handler(context)
+
+    loop.set_exception_handler(tell)
 
 
 def _cancellations() -> int:
