@@ -19,11 +19,13 @@ from weft.clock import SystemClock
 from weft.engine.buffer import Buffer
 from weft.engine.fates import Fates
 from weft.engine.fingerprint import Fingerprinter
+from weft.engine.follow import FollowAll
 from weft.engine.held import HeldRequests
 from weft.engine.intake import Intake
 from weft.engine.pack import Packer
 from weft.engine.places import Place
 from weft.engine.recent import RecentSet
+from weft.engine.rules import LinkRules
 from weft.engine.scheduler import RECENT
 from weft.engine.settings import JobConfig, read_settings
 from weft.engine.target import SITE_SETTINGS
@@ -68,7 +70,7 @@ class OnWeft:
         self._frontier = RedisFrontier(url, self._config.job, self._config.frontier)
         self._packer = Packer(self._spider)
         self._intake = _intake(self._crawler, self._packer, self._frontier, self._config)
-        self._recent = RecentSet(RECENT)
+        self._recent: RecentSet[int] = RecentSet(RECENT)
         self._runner = asyncio.Runner()
 
     def __enter__(self) -> Self:
@@ -113,7 +115,8 @@ class OnWeft:
     def _pack(self, page: Found) -> Iterator[PackedRequest]:
         if self._way.has_links:
             response = Response(page.page.url, request=page.page)
-            packed = self._intake.pack_links(response, page.urls, DEPTH, depth_limit=0)
+            response.meta["depth"] = DEPTH - 1
+            packed = self._intake.pack_links(response, page.urls, FollowAll(()), LinkRules())
         else:
             packed = self._pack_requests(page)
         for request in packed:

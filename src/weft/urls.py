@@ -22,25 +22,47 @@ def canonical_url(url: str) -> str:
     What is no URL is returned as it came: it then is its own canonical form.
     """
     try:
-        parsed = can_ada.parse(url)
+        return _canonical(can_ada.parse(url))
     except NO_URL:
         return url
-    parsed.hash = ""
-    query = parsed.search
+
+
+def _canonical(url: can_ada.URL) -> str:
+    """Changes it."""
+    url.hash = ""
+    query = url.search
     if "&" in query:
-        parsed.search = "?" + "&".join(sorted(query[1:].split("&")))
+        url.search = "?" + "&".join(sorted(query[1:].split("&")))
     elif not query:
-        parsed.search = ""  # "http://host/?" is "http://host/"
-    return str(parsed.href)
+        url.search = ""  # "http://host/?" is "http://host/"
+    return str(url.href)
+
+
+def identity(url: str) -> tuple[int, str]:
+    """The fingerprint and the host key of a plain GET, by one look at its URL."""
+    try:
+        parsed = can_ada.parse(url)
+    except NO_URL:
+        return fingerprint(url), ""
+    host = str(parsed.hostname)
+    return _short(_digest(_canonical(parsed))), host
 
 
 def fingerprint(url: str, method: str = "GET", body: bytes = b"", extra: bytes = b"") -> int:
     """The 63-bit identity of a request; `extra` holds whatever else tells requests apart."""
-    canonical = canonical_url(url).encode(errors="surrogatepass")
-    digest = blake2b(canonical, digest_size=8, key=FINGERPRINT_KEY)
+    digest = _digest(canonical_url(url))
     if method != "GET" or body or extra:
         for part in (method.encode(), body, extra):
             digest.update(b"\0" + len(part).to_bytes(8, "big") + part)
+    return _short(digest)
+
+
+def _digest(canonical: str) -> blake2b:
+    raw = canonical.encode(errors="surrogatepass")
+    return blake2b(raw, digest_size=8, key=FINGERPRINT_KEY)
+
+
+def _short(digest: blake2b) -> int:
     return int.from_bytes(digest.digest(), "big") >> 1
 
 

@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+from asking import OURS, SCRAPYS
 from crawling import start_crawl, times, wait_while_running
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -14,12 +16,22 @@ from walking import Walker
 from weft.engine.stops import CUT_S
 from weft.testing import Site, SiteServer
 
-SETTINGS = {"WEFT_CLAIM_TIMEOUT": 1, "DOWNLOAD_DELAY": 0.2}
+
+@pytest.fixture(params=[SCRAPYS, OURS])
+def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """With either download handler."""
+    return {
+        "WEFT_CLAIM_TIMEOUT": 1,
+        "DOWNLOAD_DELAY": 0.2,
+        "DOWNLOAD_HANDLERS": {"http": request.param, "https": request.param},
+    }
 
 
-def test_a_worker_that_was_stopped_past_its_deadline_goes_on(tmp_path: Path) -> None:
+def test_a_worker_that_was_stopped_past_its_deadline_goes_on(
+    tmp_path: Path, settings: dict[str, Any]
+) -> None:
     with SiteServer(Site(pages=10, links=3)) as site:
-        with start_crawl(tmp_path, Walker, settings=SETTINGS, start_urls=[site.url]) as process:
+        with start_crawl(tmp_path, Walker, settings=settings, start_urls=[site.url]) as process:
             wait_while_running(process, until=lambda: len(site.hits()) >= 3)
             process.send_signal(signal.SIGSTOP)
             wait_while_running(process, 2)
@@ -51,9 +63,11 @@ def is_stopped(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
-def test_what_was_about_to_be_sent_is_not_sent_when_the_claims_are_overdue(tmp_path: Path) -> None:
+def test_what_was_about_to_be_sent_is_not_sent_when_the_claims_are_overdue(
+    tmp_path: Path, settings: dict[str, Any]
+) -> None:
     with SiteServer(Site(pages=10, links=3)) as site:
-        settings = SETTINGS | {"RETRY_ENABLED": False}
+        settings["RETRY_ENABLED"] = False
         start = [site.url]
         with start_crawl(tmp_path, SelfStopping, settings=settings, start_urls=start) as process:
             wait_while_running(process, until=lambda: is_stopped(process.pid))

@@ -14,6 +14,8 @@ from weft.urls import fingerprint
 @pytest.fixture(autouse=True)
 def _short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ROUND_S", 0.0)
+    monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
+    monkeypatch.setattr(module, "MIN_READY", 2)
     monkeypatch.setattr(module, "IDLE_ROUND_S", 0.001)
 
 

@@ -18,6 +18,8 @@ POLITE = FrontierConfig(limits=HostLimits(delay_ms=1000), claim_ms=CLAIM_MS)
 @pytest.fixture(autouse=True)
 def _short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ROUND_S", 0.0)
+    monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
+    monkeypatch.setattr(module, "MIN_READY", 2)
     monkeypatch.setattr(module, "IDLE_ROUND_S", 0.001)
 
 

@@ -322,10 +322,6 @@ def test_own_request_class_comes_back_with_its_attributes() -> None:
     assert (back.token, back.scopes, back.meta) == ("t", ("a", {1}), {"x": 1})
 
 
-def test_depth_alone_is_packed_as_by_a_request() -> None:
-    assert PACKER.pack_depth(3) == PACKER.pack(Request(URL, meta={"depth": 3}))
-
-
 # What cannot be stored
 
 

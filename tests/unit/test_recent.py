@@ -5,12 +5,12 @@ from weft.engine.recent import RecentSet
 
 
 def test_a_number_is_new_once() -> None:
-    recent = RecentSet(10)
+    recent: RecentSet[int] = RecentSet(10)
     assert [recent.add(number) for number in (1, 2, 1, 2, 3)] == [True, True, False, False, True]
 
 
 def test_the_oldest_half_is_forgotten() -> None:
-    recent = RecentSet(4)
+    recent: RecentSet[int] = RecentSet(4)
     for number in range(5):
         assert recent.add(number)
     assert not any(recent.add(number) for number in (2, 3, 4))
@@ -18,7 +18,7 @@ def test_the_oldest_half_is_forgotten() -> None:
 
 
 def test_all_can_be_forgotten() -> None:
-    recent = RecentSet(2)
+    recent: RecentSet[int] = RecentSet(2)
     for number in range(4):
         recent.add(number)
     recent.clear()
@@ -28,7 +28,7 @@ def test_all_can_be_forgotten() -> None:
 
 @given(st.integers(2, 20), st.lists(st.integers(0, 40), max_size=200))
 def test_half_the_capacity_is_always_remembered(capacity: int, numbers: list[int]) -> None:
-    recent = RecentSet(capacity)
+    recent: RecentSet[int] = RecentSet(capacity)
     fresh: list[int] = []
     for number in numbers:
         is_new = recent.add(number)

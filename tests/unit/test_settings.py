@@ -5,6 +5,7 @@ import pytest
 from scrapy.settings import Settings
 
 from weft.config import FrontierConfig, HostLimits, SharedConfig
+from weft.engine.scrapyparts import ScrapyPart
 from weft.engine.settings import SETTINGS, JobConfig, job_name, read_settings
 from weft.errors import ConfigError
 from weft.frontier import Store
@@ -281,9 +282,9 @@ def test_slot_that_cannot_be_is_told(own: object) -> None:
     ]
 
 
-def test_host_without_delay_may_have_twice_its_concurrency_in_claims() -> None:
+def test_host_without_delay_may_have_claims_ahead_of_its_concurrency() -> None:
     frontier = read(DOWNLOAD_SLOTS={"slow": {"delay": 1, "concurrency": 3}}).frontier
-    assert frontier.limits_of("any") == HostLimits(0, 16)
+    assert frontier.limits_of("any") == HostLimits(0, 32)
     assert frontier.limits_of("slow") == HostLimits(1000, 3)
 
 
@@ -296,3 +297,15 @@ def test_where_workers_share_a_host_a_claim_is_the_right_to_send() -> None:
 @pytest.mark.filterwarnings("ignore:The CONCURRENT_REQUESTS_PER_IP setting is deprecated")
 def test_requests_per_ip_go_before_those_per_domain() -> None:
     assert read(CONCURRENT_REQUESTS_PER_IP=2).limits.concurrency == 2
+
+
+def test_parts_of_scrapy_are_named() -> None:
+    assert read(WEFT_SCRAPY_PARTS="handler,stats").scrapy_parts == {
+        ScrapyPart.HANDLER,
+        ScrapyPart.STATS,
+    }
+    [problem] = problems(WEFT_SCRAPY_PARTS=["handler", "wheel", "hull"])
+    assert problem == (
+        "WEFT_SCRAPY_PARTS names wheel, hull; "
+        "there are engine, handler, signals, stats, log, duplicates"
+    )

@@ -4,10 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from weft.engine.recent import RecentSet
 from weft.engine.spider import (
     MAX_URL_LENGTH,
     base_of,
     is_page,
+    new_links,
     resolve,
     site_of,
     text_length_of,
@@ -119,8 +121,8 @@ def test_title_is_folded_text(html: str, title: str) -> None:
         ("", 0),
         ("text", 4),
         ("<p>ab</p>", 2),
-        ("<p> a \n\n b </p>", 3),
-        ("<p>a</p><p>b</p>", 3),
+        ("<p> a \n\n b </p>", 2),
+        ("<p>a</p><p>b</p>", 2),
         ("<title>unseen</title><p>ab", 2),
         ("<p>ab<script>var x = 1</script><style>p {}</style>", 2),
         ("<body><noscript>off</noscript><template><p>later</p></template>ab", 2),
@@ -149,3 +151,55 @@ def test_broken_html_is_no_error(html: str) -> None:
     assert title_of(page) == title_of(page).strip()
     assert text_length_of(page) <= len(html)
     assert text_length_of(page) == text_length_of(page)
+
+
+def links(html: str, url: str = PAGE, known: RecentSet[str] | None = None) -> list[str]:
+    page = tree(html)
+    base = base_of(page, url)
+    assert base is not None
+    return list(new_links(page, base, {"h"}, RecentSet(1000) if known is None else known))
+
+
+def test_links_to_pages_of_the_site_are_followed_in_their_order() -> None:
+    html = """
+        <a href=b>1</a> <a href="/a#top">2</a> <a href=//www.h/c>3</a> <area href=" ?q ">
+        <a href=http://other/>4</a> <a href=x.pdf>5</a> <a href=mailto:a@h>6</a> <a>7</a>
+    """
+    assert links(html) == ["http://h/dir/b", "http://h/a", "http://www.h/c", "http://h/dir/page?q"]
+
+
+def test_a_link_in_a_picture_is_none() -> None:
+    assert links("<svg><a xlink:href=/x>1</a></svg><a href=/y>2</a>") == ["http://h/y"]
+
+
+def test_a_link_is_known_in_all_ways_to_write_it() -> None:
+    known: RecentSet[str] = RecentSet(1000)
+    assert links("<a href=/x/y>1</a>", known=known) == ["http://h/x/y"]
+    ways = ("http://h/x/y", "//h/x/y", "../x/y", "/x/y")
+    assert links("".join(f"<a href={way}>1</a>" for way in ways), known=known) == []
+    assert links("<a href=y>1</a>", "http://h/x/z", known) == []
+
+
+def test_a_link_that_was_met_lately_is_passed_over() -> None:
+    known: RecentSet[str] = RecentSet(1000)
+    assert links("<a href=/x>1</a><a href=/x>2</a>", known=known) == ["http://h/x"]
+    assert links("<a href=/x>1</a><a href=/y>2</a>", "http://h/z", known) == ["http://h/y"]
+
+
+HREFS = [
+    *("x", "/x", "//h/x", "http://h/x", "https://h/x", "HTTP://h/x", "//h:80/x", "?q", "#f", "x?q"),
+    *("../x", "../../x", "./x", "a/b", "../a/b", "/a/x", "/../x", "/a/../x", "..", ".", "../"),
+    *("mailto:x", "h:x", "http:x", "http:/x", "x:y/z", "/x:y", "\\x", "/\\h/x", "/\t/h/x", " x "),
+]
+PAGES = ["http://h/", "http://h/a", "http://h/a/", "http://h/a/b", "https://h/a/b", "http://h/a?q"]
+PAGES += ["http://h:81/a/b/c", "http://h/a/b/"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(PAGES), st.lists(st.sampled_from(HREFS))), max_size=8))
+def test_what_is_passed_over_was_found_before(pages: list[tuple[str, list[str]]]) -> None:
+    known: RecentSet[str] = RecentSet(1000)
+    found: set[str] = set()
+    for url, hrefs in pages:
+        html = "".join(f"<a href='{href}'>x</a>" for href in hrefs)
+        found.update(links(html, url, known))
+        assert found.issuperset(links(html, url))

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from weft.engine.stops import CUT_S, Stops
+from weft.engine import stops as process_stops
+from weft.engine.stops import CUT_S, Stops, cuttables
 
 
 @pytest.fixture(autouse=True)
@@ -82,5 +83,61 @@ def test_a_handler_of_the_user_stays() -> None:
             go_on()
             assert not stops.is_cutting
         assert heard == [signal.SIGCONT]
+
+    asyncio.run(test())
+
+
+class Line:
+    """A connection that counts how often it is cut off."""
+
+    def __init__(self, *, has_unsent: bool) -> None:
+        self.has_unsent = has_unsent
+        self.cuts = 0
+
+    def cut(self) -> None:
+        self.cuts += 1
+
+
+@pytest.fixture
+def lines() -> Iterator[list[Line]]:
+    """One that waits for its answer, and one that is not sent yet."""
+    made = [Line(has_unsent=False), Line(has_unsent=True)]
+    cuttables.update(made)
+    yield made
+    cuttables.difference_update(made)
+
+
+def test_after_a_stop_only_the_unsent_is_cut_off_as_soon_as_the_process_goes_on(
+    lines: list[Line],
+) -> None:
+    async def test() -> None:
+        with watching(is_overdue=True):
+            go_on()
+            assert [line.cuts for line in lines] == [0, 1]
+            await asyncio.sleep(0)
+            assert [line.cuts for line in lines] == [0, 2]  # also what has come to it meanwhile
+
+    asyncio.run(test())
+
+
+def test_when_leases_lapse_everything_is_cut_off(lines: list[Line]) -> None:
+    async def test() -> None:
+        with watching(is_overdue=False) as stops:
+            stops.cut()
+            assert [line.cuts for line in lines] == [1, 1]
+
+    asyncio.run(test())
+
+
+def test_what_began_before_a_cut_can_tell() -> None:
+    async def test() -> None:
+        with watching(is_overdue=False) as stops:
+            before = process_stops.cut_count()
+            stops.cut()
+            assert process_stops.cut_count() > before
+            assert process_stops.is_cutting()
+            await asyncio.sleep(CUT_S)
+            assert not process_stops.is_cutting()  # as soon as the gate is open again
+            assert not stops.is_cutting
 
     asyncio.run(test())

@@ -1,16 +1,29 @@
 """`ADDONS = {"weft.Addon": 500}`: one line, and a Scrapy project runs on Weft."""
 
+from collections.abc import Container
+from typing import Self
+
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
 
+from weft.engine.lean.signals import LeanSignals
+from weft.engine.scrapyparts import ScrapyPart
 from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS, SETTINGS, read_settings
 from weft.errors import ConfigError
+
+HANDLER = "weft.engine.http.handler.HttpHandler"
 
 _PARTS = {
     "SCHEDULER": "weft.engine.scheduler.Scheduler",
     "DOWNLOADER": "weft.engine.downloader.Downloader",
     "ITEM_PROCESSOR": "weft.engine.items.ItemProcessor",
+}
+
+_REPLACEABLE = {
+    ScrapyPart.LOG: ("LOG_FORMATTER", "weft.engine.lean.logs.LeanLogFormatter"),
+    ScrapyPart.STATS: ("STATS_CLASS", "weft.engine.lean.stats.LeanStatsCollector"),
 }
 
 _MIDDLEWARES = {
@@ -25,6 +38,14 @@ _MIDDLEWARES = {
 
 
 class Addon:
+    def __init__(self, crawler: Crawler | None = None) -> None:
+        """`crawler`: None: only to read how it would be crawled."""
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
     def update_settings(self, settings: BaseSettings) -> None:
         for name, default in SETTINGS.items():
             settings.set(name, default, "default")
@@ -39,7 +60,27 @@ class Addon:
         settings.set("CONCURRENT_REQUESTS", DEFAULT_CONCURRENT_REQUESTS, "addon")
         # Runs whatever Python is posted to it.
         settings.set("REMOTE_CONTROL_ENABLED", False, "addon")
-        read_settings(settings, spider_name="")  # what is wrong is told before anything starts
+        # What is wrong is told before anything starts.
+        config = read_settings(settings, spider_name="")
+        self._replace_parts(settings, config.scrapy_parts)
+
+    def _replace_parts(self, settings: BaseSettings, kept: Container[ScrapyPart]) -> None:
+        """Those that a project may have replaced by its own."""
+        for part, (name, path) in _REPLACEABLE.items():
+            if part not in kept:
+                settings.set(name, path, "addon")
+        if ScrapyPart.HANDLER not in kept:
+            _set_handlers(settings)
+        if self._crawler is not None and ScrapyPart.SIGNALS not in kept:
+            self._crawler.signals = LeanSignals(self._crawler)
+
+
+def _set_handlers(settings: BaseSettings) -> None:
+    """For those schemes of the web for which the project has no handler of its own."""
+    name = "DOWNLOAD_HANDLERS"
+    ours = {"http": HANDLER, "https": HANDLER}
+    priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["addon"])
+    settings.set(name, ours | settings.getdict(name), priority)
 
 
 def _refuse_other(settings: BaseSettings, name: str) -> None:

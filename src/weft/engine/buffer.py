@@ -30,13 +30,16 @@ from weft.sinks import KeyedItem, Sink
 
 logger = logging.getLogger(__name__)
 
-#: Shortest time between two rounds, so that batches form.
+#: Shortest time between two rounds, so that batches form; and the same while enough is at hand.
 ROUND_S = 0.01
+EASY_ROUND_S = 0.03
 #: Longest time between two rounds, and between two looks at what others do.
 IDLE_ROUND_S = 1.0
 #: Shortest time between two looks at the counters, unless all may be done: a line of progress shows
 #: them.
 LOOK_S = 0.25
+#: So many claims may wait here, or half as many as requests may be under way.
+MIN_READY = 32
 #: Links that may wait for the frontier before no more requests are served.
 MAX_LINKS = 20_000
 
@@ -215,7 +218,7 @@ class Buffer:
         try:
             while not self._is_stopped:
                 await self._round()
-                await asyncio.sleep(ROUND_S)
+                await asyncio.sleep(self._pause_s())
                 await self._wait_for_work()
         except WeftError as error:
             self.give_up(error)
@@ -242,6 +245,10 @@ class Buffer:
         self._returns += [Return(claim.token, now_s) for claim in self._holding.ready.take_all()]
         await self._give_back()
         self.stats = await self._frontier.stats()
+
+    def _pause_s(self) -> float:
+        has_enough = len(self._holding.ready) >= max(MIN_READY, self._holding.in_hand)
+        return EASY_ROUND_S if has_enough else ROUND_S
 
     async def _wait_for_work(self) -> None:
         times_s = [self._holding.renew_at_s, *(there.at_s for there in self._returns)]
@@ -401,7 +408,7 @@ class Buffer:
     def _wanted(self) -> int:
         if self._is_resting or self._is_paused:
             return 0
-        return self._capacity + self._capacity // 2 - len(self._holding)
+        return self._capacity + max(self._capacity // 2, MIN_READY) - len(self._holding)
 
     # Finished
 

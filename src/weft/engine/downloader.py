@@ -4,15 +4,17 @@ It also notes what each request ends with: whatever the middlewares did, it is k
 """
 
 import sys
+from functools import cached_property
 from typing import Any
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.crawler import Crawler
 from scrapy.http import Response
+from scrapy.utils.defer import _process_pending_io, deferred_from_coro
 from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
 
+from weft.engine.fates import Fates
 from weft.engine.scheduler import scheduler_of
 
 
@@ -23,14 +25,49 @@ class Downloader(ScrapyDownloader):
         self.ip_concurrency = 0
         self.per_slot_settings = {}
         self._delay = 0.0
+        # Scrapy's slots are where AutoThrottle acts; nothing else needs them here.
+        self._has_slots = crawler.settings.getbool("AUTOTHROTTLE_ENABLED")
+
+    @cached_property
+    def _fates(self) -> Fates:
+        return scheduler_of(self.crawler).fates
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Any]:
-        def note_result(result: Response | Request) -> Response | Request:
-            scheduler_of(self.crawler).fates.note_result(request, result)
-            return result
+        return deferred_from_coro(self.download(request))
 
-        def note_error(failure: Failure) -> Failure:
-            scheduler_of(self.crawler).fates.note_error(request, failure)
-            return failure
+    async def download(self, request: Request) -> Response | Request:
+        """The response; or, if a middleware says so, the request that replaces this one."""
+        self.active.add(request)
+        try:
+            result = await self.middleware.download_async(self._enqueue_request, request)
+        except Exception as error:
+            self._fates.note_error(request, error)
+            raise
+        finally:
+            self.active.remove(request)
+        self._fates.note_result(request, result)
+        return result
 
-        return super().fetch(request).addCallbacks(note_result, note_error)
+    async def _enqueue_request(self, request: Request) -> Response:
+        try:
+            if self._has_slots:
+                return await super()._enqueue_request(request)
+            return await self._send(request)
+        finally:
+            self._fates.note_left_downloader(request)
+
+    async def _send(self, request: Request) -> Response:
+        """What Scrapy's slots do, without waiting in one."""
+        request.meta[self.DOWNLOAD_SLOT] = self.get_slot_key(request)
+        spider = self.crawler.spider
+        send = self.signals.send_catch_log
+        send(signals.request_reached_downloader, request=request, spider=spider)
+        try:
+            response = await self.handlers.download_request_async(request)
+            send(signals.response_downloaded, response=response, request=request, spider=spider)
+            return response
+        except Exception:
+            await _process_pending_io()
+            raise
+        finally:
+            send(signals.request_left_downloader, request=request, spider=spider)

@@ -23,7 +23,6 @@ class Fates:
         self._fates: dict[Request, Fate] = {}
         #: What retries and redirects, which middlewares make, were made of.
         self.replaced: WeakKeyDictionary[Request, Request] = WeakKeyDictionary()
-        crawler.signals.connect(self._note_left_downloader, signals.request_left_downloader)
         crawler.signals.connect(self._note_spider_error, signals.spider_error)
 
     def begin(self, request: Request, claim: Claim) -> None:
@@ -50,7 +49,8 @@ class Fates:
             now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
             fate.retry_after_ms = retry_after_ms(response.headers.get("Retry-After"), now)
 
-    def _note_left_downloader(self, request: Request) -> None:
+    def note_left_downloader(self, request: Request) -> None:
+        """It is no longer under way."""
         if fate := self._fates.get(request):
             self._note_downloaded(fate)
 
@@ -67,10 +67,10 @@ class Fates:
             else:
                 fate.is_answered = True
 
-    def note_error(self, request: Request, failure: Failure) -> None:
+    def note_error(self, request: Request, error: Exception) -> None:
         """The downloader gave up."""
-        if (fate := self._fates.get(request)) and isinstance(failure.value, Exception):
-            fate.error = failure.value
+        if fate := self._fates.get(request):
+            fate.error = error
 
     def _note_spider_error(self, failure: Failure, response: Response | None) -> None:
         request = response.request if isinstance(response, Response) else None

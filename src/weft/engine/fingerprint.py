@@ -64,6 +64,8 @@ class Fingerprinter:
         priority = crawler.settings.getpriority("REQUEST_FINGERPRINTER_CLASS") or 0
         #: Nothing else than our own rules decides.
         self.is_default = priority <= SETTINGS_PRIORITIES["default"]
+        #: Plain GETs are told apart by their URLs.
+        self.is_by_url = self.is_default and not self._headers
         self._crawler = crawler
 
     def __call__(self, request: Request) -> int:

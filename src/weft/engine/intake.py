@@ -8,22 +8,26 @@ them makes its URL known, and none comes twice when a page has to be worked on a
 
 import random
 from collections.abc import Iterable, Iterator, MutableMapping
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import Request
 from scrapy.http import Response
 
 from weft.engine.fingerprint import Fingerprinter, start_fingerprint, unfiltered_fingerprint
+from weft.engine.follow import FollowAll
 from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Place
+from weft.engine.rules import LinkRules
 from weft.errors import PackError
 from weft.records import PackedRequest, PageKind
-from weft.urls import fingerprint, host_key
+from weft.urls import host_key, identity
 
 #: What a frontier can sort by.
 MAX_PRIORITY = 2**62
+#: Kinds of links that are remembered in their packed form.
+MAX_TEMPLATES = 1000
 
 
 class Origins(Protocol):
@@ -39,6 +43,7 @@ class Intake:
         self._fingerprint = fingerprinter
         self._packer = packer
         self._fates = fates
+        self._templates: dict[Any, tuple[PageKind, bytes]] = {}
         #: Requests that came from the spider's `start`.
         self.starts: WeakSet[Request] = WeakSet()
         #: Where requests were found that came from a callback.
@@ -84,21 +89,57 @@ class Intake:
         return unfiltered_fingerprint(by_url, place or Place(0, random.getrandbits(63))), False
 
     def pack_links(
-        self, response: Response, urls: Iterable[str], depth: int, depth_limit: int
+        self, response: Response, urls: Iterable[str], batch: FollowAll, rules: LinkRules
     ) -> Iterator[PackedRequest]:
-        """Plain links of a page, without making Scrapy requests of them."""
+        """Plain links of a page, without making Scrapy requests of them. Raises PackError."""
         found_on = self.page_of(response.request) if response.request else 0
-        payload = self._packer.pack_depth(depth)
-        rule = f"deeper than DEPTH_LIMIT {depth_limit}" if 0 < depth_limit < depth else ""
+        depth = response.meta.get("depth", 0) + 1
+        kind, payload = self._template(response, batch, depth)
+        priority = rules.priority(batch.priority, depth)
         for url in urls:
+            number, host = self._identity(url)
             yield PackedRequest(
-                fingerprint=fingerprint(url),
+                fingerprint=number,
                 url=url,
-                host=host_key(url),
+                host=host,
+                kind=kind,
+                priority=priority,
                 payload=payload,
                 found_on=found_on,
-                dropped_by=rule,
+                dropped_by=rules.dropped_by(url, depth),
             )
+
+    def _template(self, response: Response, batch: FollowAll, depth: int) -> tuple[PageKind, bytes]:
+        """What all links of a batch have in common; it is the same for many pages."""
+        key = (batch.callback, batch.kind, depth)
+        if batch.cb_kwargs or key not in self._templates:
+            request = Request(
+                response.url,
+                callback=batch.callback,
+                cb_kwargs=dict(batch.cb_kwargs),
+                meta={"depth": depth} | ({} if batch.kind == "data" else {"weft_kind": batch.kind}),
+            )
+            template = _kind_of(request), self._packer.pack(request)
+            if batch.cb_kwargs:
+                return template
+            if len(self._templates) >= MAX_TEMPLATES:
+                self._templates.clear()
+            self._templates[key] = template
+        return self._templates[key]
+
+    def _identity(self, url: str) -> tuple[int, str]:
+        if self._fingerprint.is_default:
+            return identity(url)
+        return self._fingerprint(Request(url)), host_key(url)
+
+    def is_plain(self, request: Request) -> bool:
+        """Whether it is known by its URL alone."""
+        is_get = request.method == "GET" and not request.body
+        return is_get and self._fingerprint.is_by_url and "verbatim_url" not in request.meta
+
+    def fingerprint(self, request: Request) -> int:
+        """What it is known by, unless it is not to be filtered."""
+        return self._fingerprint(request)
 
     def errback_place(self, source: object) -> Place:
         """The place of an item that an errback made of a failed download."""

@@ -8,6 +8,7 @@ came from when it has been scraped.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -19,8 +20,9 @@ from scrapy.http import Response
 from scrapy.pipelines import ItemPipelineManager
 from twisted.python.failure import Failure
 
+from weft.engine.follow import FollowAll
 from weft.engine.places import Place
-from weft.engine.scheduler import scheduler_of
+from weft.engine.scheduler import Scheduler, scheduler_of
 from weft.sinks import KeyedItem
 from weft.sinks.encoding import encode_fields
 
@@ -33,9 +35,17 @@ class ItemProcessor(ItemPipelineManager):
         self._crawler = crawler
         crawler.signals.connect(self._store, signals.item_scraped)
 
+    @cached_property
+    def _scheduler(self) -> Scheduler:
+        return scheduler_of(self._crawler)
+
     async def process_item_async(self, item: Any) -> Any:
         """What the pipelines hand out has the place of what they were given."""
-        places = scheduler_of(self._crawler).places
+        if isinstance(item, FollowAll):
+            raise TypeError("FollowAll is for the links of a page; an errback yields requests")
+        if not self.methods["process_item"]:
+            return item
+        places = self._scheduler.places
         place = places.pop(item)
         output = await super().process_item_async(item)
         if place is not None:
@@ -43,13 +53,21 @@ class ItemProcessor(ItemPipelineManager):
         return output
 
     def _store(self, item: Any, response: Response | Failure | None) -> None:
-        scheduler = scheduler_of(self._crawler)
+        scheduler = self._scheduler
         place = scheduler.places.pop(item) or scheduler.intake.errback_place(response)
         if ItemAdapter.is_item(item):
-            fields = ItemAdapter(item).asdict()
+            fields = dict(item) if _is_plain(item) else ItemAdapter(item).asdict()
             scheduler.put_item(
                 KeyedItem(item_key(fields, place, scheduler.config.item_key), fields)
             )
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether it holds nothing that would have to be unfolded."""
+    return type(item) is dict and all(type(value) in _PLAIN for value in item.values())
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None), bytes})
 
 
 def item_key(fields: dict[str, Any], place: Place, names: Sequence[str]) -> bytes:

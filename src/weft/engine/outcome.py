@@ -1,6 +1,6 @@
 """What became of a request in the hands of Scrapy: gathered in pieces, then told as an outcome."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
@@ -10,6 +10,14 @@ from weft.records import Claim, Ending, Outcome
 
 # What replaces a request, by the first digit of the status.
 _REPLACED = {3: "redirected"}
+
+
+@dataclass(slots=True)
+class Given:
+    """How much came from a callback so far."""
+
+    items: int = 0
+    requests: int = 0
 
 
 @dataclass(slots=True)
@@ -33,6 +41,7 @@ class Fate:
     spider_error: str = ""
     #: No longer counted as under way.
     is_downloaded: bool = False
+    given: Given = field(default_factory=Given)
     #: Items that came from its errback.
     errback_items: int = 0
     #: It has passed the last gate.

@@ -53,10 +53,6 @@ class Packer:
         except (OverflowError, TypeError, ValueError, RecursionError) as problem:
             raise PackError(repr(request), "payload", f"cannot be packed: {problem}") from problem
 
-    def pack_depth(self, depth: int) -> bytes:
-        """The payload of a plain GET that was found at this depth."""
-        return _encode({"meta": {"depth": depth}})
-
     def _fields(self, request: Request) -> dict[str, Any]:
         meta = {k: v for k, v in request.meta.items() if k not in _TRANSIENT_META}
         fields: dict[str, Any] = {

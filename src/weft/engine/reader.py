@@ -42,6 +42,13 @@ class Reader:
             self.problems.append(f"{name} is {value!r}; choose one of {', '.join(choices)}")
             return next(iter(choices))
 
+    def choices(self, name: str, choices: type[Choice]) -> frozenset[Choice]:
+        values = self.names(name)
+        if unknown := [value for value in values if value not in tuple(choices)]:
+            problem = f"{name} names {', '.join(unknown)}; there are {', '.join(choices)}"
+            self.problems.append(problem)
+        return frozenset(choices(value) for value in values if value not in unknown)
+
     def number(self, name: str, least: float = 0.0) -> float:
         return self._number(name, f"{least:g} or more", lambda value: least <= value, least)
 

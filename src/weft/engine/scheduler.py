@@ -10,7 +10,7 @@ import os
 import secrets
 import socket
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Self, cast
 
@@ -27,14 +27,18 @@ from weft.cluster.status import JobState, Status
 from weft.engine.buffer import Buffer
 from weft.engine.fates import Fates
 from weft.engine.fingerprint import Fingerprinter
+from weft.engine.follow import FollowAll, absolute_urls
 from weft.engine.gate import Gate
 from weft.engine.held import HeldRequests
 from weft.engine.intake import Intake
+from weft.engine.lean import lighten
 from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Places
 from weft.engine.pulse import Pulse
 from weft.engine.recent import RecentSet
+from weft.engine.rules import read_rules
+from weft.engine.scrapyparts import ScrapyPart
 from weft.engine.settings import read_settings
 from weft.engine.share import Share
 from weft.engine.stops import CUT_S, Stops
@@ -66,7 +70,8 @@ class Scheduler(BaseScheduler):
         self._timers = TimerSweep()
         self._stack = AsyncExitStack()
         self._sinks = AsyncExitStack()
-        self._recent = RecentSet(RECENT)
+        self._recent: RecentSet[int] = RecentSet(RECENT)
+        self._known_hrefs: RecentSet[str] = RecentSet(RECENT)
         # Scrapy's statistics, brought there once a round: each call of theirs takes its time.
         self._counts: Counter[str] = Counter()
         self._starts: deque[PackedRequest] = deque(maxlen=MAX_STARTS)
@@ -86,6 +91,8 @@ class Scheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if ScrapyPart.ENGINE not in crawler.settings.getlist("WEFT_SCRAPY_PARTS"):
+            lighten(crawler.engine)
         return cls(crawler)
 
     # Opening and closing
@@ -98,6 +105,7 @@ class Scheduler(BaseScheduler):
         self._crawler.signals.connect(self._close_at_once, signals.spider_opened)
         try:
             self.config = read_settings(self._crawler.settings, spider.name)
+            self.rules = read_rules(self._crawler.settings, spider)
             self._packer = Packer(spider)
             self._pulse = Pulse(self.config.node)
             fingerprinter = Fingerprinter(self._crawler, self.config.fingerprint_headers)
@@ -301,7 +309,7 @@ class Scheduler(BaseScheduler):
         try:
             packed = self.intake.pack(request)
         except PackError as error:
-            return self._refuse(request, error)
+            return self._refuse(request.url, error)
         if not packed.is_forced and not self._recent.add(packed.fingerprint):
             self._counts["dupefilter/filtered"] += 1
             return False
@@ -355,11 +363,11 @@ class Scheduler(BaseScheduler):
 
     # What goes wrong
 
-    def _refuse(self, request: Request, error: PackError) -> bool:
+    def _refuse(self, url: str, error: PackError) -> bool:
         """A request that cannot be stored costs this request, is told and remembered."""
         logger.error("%s", error, extra={"spider": self._crawler.spider})
         self._stats.inc_value("scheduler/unpackable")
-        self.drop(request.url, f"{error.field} {error.problem}")
+        self.drop(url, f"{error.field} {error.problem}")
         return False
 
     def drop(self, url: str, rule: str) -> None:
@@ -406,6 +414,7 @@ class Scheduler(BaseScheduler):
     def _after_restart(self) -> None:
         """What was passed on lately may have been forgotten: pass it on again."""
         self._recent.clear()
+        self._known_hrefs.clear()
         for packed in self._starts:
             self.buffer.put_link(packed)
 
@@ -416,12 +425,43 @@ class Scheduler(BaseScheduler):
 
     # Items and links
 
-    def put_links(self, response: Response, urls: Iterable[str], depth: int) -> None:
-        """Add plain links of a page without making Scrapy requests of them."""
-        depth_limit = self._crawler.settings.getint("DEPTH_LIMIT")
-        for packed in self.intake.pack_links(response, urls, depth, depth_limit):
-            if packed.dropped_by or self._recent.add(packed.fingerprint):
-                self.buffer.put_link(packed)
+    def follow(self, response: Response, batch: FollowAll) -> None:
+        """Add the links of a page without making Scrapy requests of them."""
+        urls = absolute_urls(response, batch.links)
+        try:
+            for packed in self.intake.pack_links(response, urls, batch, self.rules):
+                self._put_new_link(packed)
+        except PackError as error:
+            self._refuse(response.url, error)
+
+    def _put_new_link(self, packed: PackedRequest) -> None:
+        if not self.rules.is_allowed(packed.host):
+            self._counts["offsite/filtered"] += 1
+        elif packed.dropped_by or self._recent.add(packed.fingerprint):
+            self.buffer.put_link(packed)
+            self._counts["scheduler/enqueued"] += not packed.dropped_by
+        else:
+            self._counts["dupefilter/filtered"] += 1
+
+    def is_known(self, request: Request) -> bool:
+        """Whether this process has passed it on lately, so that it need not come here again."""
+        if request.dont_filter:
+            return False
+        is_plain = self.intake.is_plain(request)
+        if not (is_plain and request.url in self._known_hrefs):
+            if self.intake.fingerprint(request) not in self._recent:
+                return False
+            if is_plain:
+                self._known_hrefs.add(request.url)
+        self._counts["dupefilter/filtered"] += 1
+        return True
+
+    def known_hrefs(self, depth: int) -> RecentSet[str]:
+        """What the pages of this process linked to lately, as it was written there.
+
+        Not those that are too deep: they may be found again, less deep.
+        """
+        return RecentSet(RECENT) if self.rules.is_too_deep(depth) else self._known_hrefs
 
     def put_item(self, item: KeyedItem) -> None:
         self.buffer.put_item(item)

@@ -21,6 +21,7 @@ from weft.config import (
     default_job_dir,
 )
 from weft.engine.reader import Reader
+from weft.engine.scrapyparts import ScrapyPart
 from weft.errors import ConfigError
 from weft.frontier import Store, parse_store
 from weft.records import Order, Picker, SeenKind, Strategy
@@ -30,6 +31,8 @@ DEFAULT_ITEMS = "items.db"
 #: Requests under way in one worker, over all hosts. With many hosts Scrapy's own default of 16 is
 #: the limit long before the hosts are.
 DEFAULT_CONCURRENT_REQUESTS = 128
+#: Claims of a host without delay, as a multiple of its concurrency.
+CLAIMS_AHEAD = 4
 #: More partitions than this cost more than they bring.
 MAX_BUCKETS = 65_536
 
@@ -45,6 +48,7 @@ SETTINGS: Mapping[str, Any] = {
     "WEFT_MAX_PAGES": 0,
     "WEFT_FRESH": False,
     "WEFT_RERUN": True,
+    "WEFT_SCRAPY_PARTS": [],
     "WEFT_WORKERS_PER_HOST": DEFAULT_WORKERS_PER_HOST,
     "WEFT_CLAIM_TIMEOUT": DEFAULT_CLAIM_MS // 1000,
     "WEFT_LEASE_TIMEOUT": DEFAULT_LEASE_MS // 1000,
@@ -87,6 +91,8 @@ class JobConfig(msgspec.Struct, frozen=True):
     max_pages: int
     is_fresh: bool
     is_rerun: bool
+    #: Where Scrapy's own parts are used instead of ours.
+    scrapy_parts: frozenset[ScrapyPart]
 
     def limits_of(self, host: str) -> HostLimits:
         return self.limits_by_host.get(host, self.limits)
@@ -119,6 +125,7 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
         max_pages=int(read.number("WEFT_MAX_PAGES")),
         is_fresh=read.flag("WEFT_FRESH"),
         is_rerun=read.flag("WEFT_RERUN"),
+        scrapy_parts=read.choices("WEFT_SCRAPY_PARTS", ScrapyPart),
     )
     problems = [*read.problems, *_unfit_for_store(config), *_unknown_settings(settings)]
     if problems:
@@ -163,14 +170,14 @@ def _frontier(
 
 
 def _claimable(limits: HostLimits, workers_per_host: int) -> HostLimits:
-    """A host without delay may have twice its concurrency in claims: half of them wait here, so
-    that the next is at hand when one ends. Never more than its concurrency are sent at a time.
+    """A host without delay may have more than its concurrency in claims: they wait here, so that
+    the next is at hand when one ends. Never more than its concurrency are sent at a time.
 
     Not so where several workers share a host: none knows what the others send, and a claim must
     be the right to send."""
     if limits.delay_ms or workers_per_host > 1:
         return limits
-    return HostLimits(delay_ms=0, concurrency=2 * limits.concurrency)
+    return HostLimits(delay_ms=0, concurrency=CLAIMS_AHEAD * limits.concurrency)
 
 
 def _concurrency(read: Reader) -> int:

@@ -1,10 +1,12 @@
 """`weft crawl URL`: a spider that walks a whole site and tells what pages it has.
 
 One lexbor parse of a page serves its links and its fields. The links go to the frontier as one
-batch, never as Scrapy requests.
+batch, never as Scrapy requests; and of those that this process has met lately, which are most, only
+the href is looked at.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+import re
+from collections.abc import AsyncIterator, Container, Iterator
 from typing import Any
 
 import can_ada
@@ -13,12 +15,18 @@ from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 from selectolax.lexbor import LexborHTMLParser
 
+from weft.engine.follow import FollowAll
+from weft.engine.recent import RecentSet
 from weft.engine.scheduler import scheduler_of
 from weft.urls import NO_URL, host_key
 
 _IGNORED = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
 #: Longer links are traps or mistakes.
 MAX_URL_LENGTH = 2083
+# In an href: schemes, what belongs to the whole page, what parsers of URLs drop or turn around.
+_ODD = re.compile(r"^[?#]|[:\\\t\n\r]")
+# What a reader does not see as a character: white space, and all bytes of a character but one.
+_UNSEEN = b" \t\n\f\r" + bytes(range(0x80, 0xC0))
 
 
 class SiteSpider(Spider):
@@ -35,7 +43,7 @@ class SiteSpider(Spider):
         for url in self.start_urls:
             yield Request(url)
 
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[dict[str, Any]]:
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[Any]:
         depth = response.meta.get("depth", 0)
         page = {
             "url": response.url,
@@ -45,25 +53,57 @@ class SiteSpider(Spider):
             "text_length": 0,
         }
         if isinstance(response, TextResponse):
-            tree = LexborHTMLParser(response.text)
-            links = self._links(tree, response)
-            scheduler_of(self.crawler).put_links(response, links, depth + 1)
+            tree = LexborHTMLParser(response.text)  # ours alone: it is changed below
+            if (base := base_of(tree, response.url)) is not None:
+                known = scheduler_of(self.crawler).known_hrefs(depth + 1)
+                yield FollowAll(new_links(tree, base, self._sites, known))
             page["title"] = title_of(tree)
             page["text_length"] = text_length_of(tree)
         yield page
 
-    def _links(self, tree: LexborHTMLParser, response: Response) -> Iterable[str]:
-        """The links of a page that lead to pages of the same site, in order."""
-        base = base_of(tree, response.url)
-        if base is None:
-            return []
-        links: dict[str, None] = {}
-        for node in tree.css("a[href], area[href]"):
-            url = resolve(base, node.attributes.get("href") or "")
-            if url is not None and site_of(url.hostname) in self._sites and is_page(url):
+
+def new_links(
+    tree: LexborHTMLParser, base: can_ada.URL, sites: Container[str], known: RecentSet[str]
+) -> Iterator[str]:
+    """The links of a page to pages of these sites, in order, without those that are known."""
+    hrefs = Hrefs(base)
+    for node in tree.css("a[href], area[href]"):
+        # Links of SVG pictures are found too, and have another attribute.
+        href = (node.attributes.get("href") or "").strip()
+        if href and known.add(hrefs.key(href)):
+            url = resolve(base, href)
+            if url is not None and site_of(url.hostname) in sites and is_page(url):
                 url.hash = ""
-                links[str(url.href)] = None
-        return links
+                yield str(url.href)
+
+
+class Hrefs:
+    """The hrefs of a page, each as a text that means the same on every page.
+
+    Plain ones become the URL that they lead to, but for what a parser of URLs would put right: so
+    a link is known in all ways to write it. Others are told together with their page.
+    """
+
+    def __init__(self, base: can_ada.URL) -> None:
+        directory = base.pathname.rpartition("/")[0]
+        self._page = f"{base.href}\0"
+        self._protocol = base.protocol
+        self._origin = f"{base.protocol}//{base.host}"
+        self._directory = f"{self._origin}{directory}/"
+        self._parent = f"{self._origin}{directory.rpartition('/')[0]}/"
+
+    def key(self, href: str) -> str:
+        if href.startswith(("http://", "https://")):
+            return href
+        if _ODD.search(href):
+            return self._page + href
+        if href.startswith("//"):
+            return self._protocol + href
+        if href.startswith("/"):
+            return self._origin + href
+        if href.startswith("../"):
+            return self._parent + href[3:]
+        return self._directory + href
 
 
 def site_of(host: str) -> str:
@@ -78,14 +118,14 @@ def base_of(tree: LexborHTMLParser, url: str) -> can_ada.URL | None:
     except NO_URL:
         return None
     node = tree.css_first("base[href]")
-    href = node.attributes.get("href") if node else None
+    href = (node.attributes.get("href") or "").strip() if node else ""
     return (resolve(base, href) if href else None) or base
 
 
 def resolve(base: can_ada.URL, href: str) -> can_ada.URL | None:
     """An absolute URL for a link; None for what is no link."""
     try:
-        return base + href.strip()
+        return base + href
     except NO_URL:
         return None
 
@@ -105,10 +145,10 @@ def title_of(tree: LexborHTMLParser) -> str:
 
 
 def text_length_of(tree: LexborHTMLParser) -> int:
-    """Characters of text that a reader sees, white space folded."""
+    """Characters of text that a reader sees, white space not counted. Changes the tree."""
     body = tree.body
     if body is None:
         return 0
     for node in body.css("script, style, noscript, template"):
         node.decompose()
-    return len(" ".join(body.text(separator=" ").split()))
+    return len(body.text().encode(errors="replace").translate(None, _UNSEEN))

@@ -10,6 +10,10 @@ for a turn of the event loop. If the process is stopped at that moment for longe
 last, the request would be sent when it goes on, to a host that another worker serves by then. The
 first thing that happens then is SIGCONT; so whatever has not been sent is cut off there and in the
 next moments, while the gate is closed.
+
+Connections of Scrapy's own handlers are Twisted's, which its reactor lists. Those of Weft's handler
+are here while they are `Cuttable`; it also asks `is_cutting` before it begins, and `cut_count`
+before it sends: what began before a cut is not sent after it, however long it looked for its host.
 """
 
 import asyncio
@@ -21,6 +25,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
+from typing import Protocol
 
 from scrapy.utils.reactor import is_reactor_installed
 from twisted.internet import tcp
@@ -38,6 +43,28 @@ _FORGETFUL = struct.pack("ii", 1, 0)
 
 _SIGNAL = getattr(signal, "SIGCONT", None)  # Windows has none
 _watching: set[Callable[[], None]] = set()
+
+
+class Cuttable(Protocol):
+    """A connection that is not Twisted's, or an attempt to make one."""
+
+    @property
+    def has_unsent(self) -> bool:
+        """It is being made, or has something left to send."""
+
+    def cut(self) -> None:
+        """Send nothing any more, and end soon. Called in the midst of anything, and often."""
+
+
+class _Cuts:
+    """Those of all crawls of the process, as connections are."""
+
+    count = 0
+    at_s = -math.inf
+
+
+#: Whoever is in here can be cut off.
+cuttables: set[Cuttable] = set()
 
 
 class Stops:
@@ -74,14 +101,14 @@ class Stops:
         Twisted answers by sending again what it had sent on a connection that was not new, past the
         gate; so that is cut off too.
         """
-        self._went_on_at_s = monotonic_s()
+        self._went_on_at_s = _begin_cut()
         cut_all()
         self._loop.call_soon(self._cut)
 
     def _go_on(self) -> None:
         # In the midst of anything: only what cannot disturb it.
         if self._is_overdue():
-            self._went_on_at_s = monotonic_s()
+            self._went_on_at_s = _begin_cut()
             cut_unsent()
             self._loop.call_soon_threadsafe(self._cut)
 
@@ -96,14 +123,35 @@ def _note_signal(number: int, frame: FrameType | None) -> None:
         go_on()
 
 
+def is_cutting() -> bool:
+    """Nothing may be sent now, by any crawl of this process."""
+    return monotonic_s() < _Cuts.at_s + CUT_S
+
+
+def cut_count() -> int:
+    """It grows with each cut."""
+    return _Cuts.count
+
+
 def cut_unsent() -> None:
     """End the connections of Scrapy that are being made, or that have something left to send."""
     _shut("getWriters")
+    for connection in [*cuttables]:
+        if connection.has_unsent:
+            connection.cut()
 
 
 def cut_all() -> None:
     """End all connections of Scrapy."""
     _shut("getWriters", "getReaders")
+    for connection in [*cuttables]:
+        connection.cut()
+
+
+def _begin_cut() -> float:
+    _Cuts.count += 1
+    _Cuts.at_s = monotonic_s()
+    return _Cuts.at_s
 
 
 def _shut(*getters: str) -> None:
@@ -116,6 +164,11 @@ def _shut(*getters: str) -> None:
         # By name: the types of Twisted do not know that this reactor has file descriptors.
         for connection in getattr(reactor, getter)():
             if isinstance(connection, tcp.Client):
-                with suppress(OSError):
-                    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _FORGETFUL)
-                    connection.socket.shutdown(socket.SHUT_RDWR)
+                shut_socket(connection.socket)
+
+
+def shut_socket(connection: socket.socket) -> None:
+    """Nothing leaves it any more, not even what the kernel has taken already."""
+    with suppress(OSError):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _FORGETFUL)
+        connection.shutdown(socket.SHUT_RDWR)

@@ -30,6 +30,22 @@ SITE_SETTINGS: Mapping[str, Any] = {
     "CONCURRENT_ITEMS": 1,  # Scrapy starts so many tasks for every response
     "COOKIES_ENABLED": False,
     "RETRY_GIVE_UP_LOG_LEVEL": "INFO",  # the failure is logged anyway
+    # What there is nothing to do for: our spider yields no requests, and we count pages ourselves.
+    "DOWNLOADER_STATS": False,
+    "DOWNLOADER_MIDDLEWARES": {
+        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+        "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    },
+    "SPIDER_MIDDLEWARES": {
+        "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+        "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+        "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
+    },
+    "EXTENSIONS": {
+        "scrapy.extensions.corestats.CoreStats": None,
+        "scrapy.extensions.logstats.LogStats": None,
+    },
 }
 
 

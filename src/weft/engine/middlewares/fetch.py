@@ -1,6 +1,7 @@
 """Next to the network: the last gate before sending, and the first to see what came back."""
 
 from collections.abc import Coroutine
+from functools import cached_property
 from typing import Any, Self
 
 from scrapy import Request, signals
@@ -10,7 +11,7 @@ from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
 
 from weft.engine.outcome import Fate, describe
-from weft.engine.scheduler import scheduler_of
+from weft.engine.scheduler import Scheduler, scheduler_of
 from weft.urls import host_key
 
 #: Hosts whose Crawl-delay is remembered in this process.
@@ -27,8 +28,12 @@ class FetchMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
+    @cached_property
+    def _scheduler(self) -> Scheduler:
+        return scheduler_of(self._crawler)
+
     def process_request(self, request: Request) -> Coroutine[Any, Any, Request | None] | None:
-        scheduler = scheduler_of(self._crawler)
+        scheduler = self._scheduler
         fate = scheduler.fates.get(request)
         host = fate.claim.request.host if fate else host_key(request.url)
         delay_s = self._delay_s(host, fate)
@@ -39,7 +44,7 @@ class FetchMiddleware:
         return self._wait_for_turn(request, fate, host, delay_s)
 
     def _delay_s(self, host: str, fate: Fate | None) -> float:
-        delay_s = scheduler_of(self._crawler).config.limits_of(host).delay_ms / 1000
+        delay_s = self._scheduler.config.limits_of(host).delay_ms / 1000
         crawl_delay_s = self._crawl_delays_s.get(host, 0.0)
         if fate:
             fate.crawl_delay_ms = round(crawl_delay_s * 1000)
@@ -49,7 +54,7 @@ class FetchMiddleware:
     async def _wait_for_turn(
         self, request: Request, fate: Fate | None, host: str, delay_s: float
     ) -> Request | None:
-        scheduler = scheduler_of(self._crawler)
+        scheduler = self._scheduler
         claim = fate.claim if fate else None
         if await scheduler.gate.wait(host, delay_s, lambda: scheduler.may_send_soon(claim)):
             _note_passed(fate)
@@ -59,7 +64,7 @@ class FetchMiddleware:
         return _abandon(request, fate)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        scheduler = scheduler_of(self._crawler)
+        scheduler = self._scheduler
         scheduler.fates.note_fetched(request, response)
         # How long ago Scrapy began to send it.
         latency_s = request.meta.get("download_latency")
@@ -68,7 +73,7 @@ class FetchMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
-        scheduler = scheduler_of(self._crawler)
+        scheduler = self._scheduler
         fate = scheduler.fates.get(request)
         if fate is None:
             return None

@@ -1,0 +1,91 @@
+"""What a server answered, as far as it has come."""
+
+from dataclasses import dataclass, field
+
+from scrapy.http import Headers
+
+#: Names of headers to remember; servers could send any number of them.
+MAX_NAMES = 10_000
+
+CONNECTION = b"Connection"
+CONTENT_LENGTH = b"Content-Length"
+TRANSFER_ENCODING = b"Transfer-Encoding"
+
+# They belong to the connection, not to the page: Scrapy's handler shows none of them either.
+_CONTROL = frozenset(
+    (
+        CONNECTION,
+        CONTENT_LENGTH,
+        TRANSFER_ENCODING,
+        b"Keep-Alive",
+        b"Proxy-Connection",
+        b"Te",
+        b"Trailers",
+        b"Upgrade",
+    )
+)
+_WITHOUT_BODY = frozenset((204, 304))
+
+_normalized: dict[bytes, bytes] = {}
+
+
+@dataclass(slots=True)
+class Answer:
+    #: Whether it answers a HEAD request.
+    is_head: bool
+    status: int = 0
+    version: str = ""
+    #: By names as Scrapy writes them.
+    fields: dict[bytes, list[bytes]] = field(default_factory=dict)
+    #: Likewise, those that belong to the connection.
+    control: dict[bytes, list[bytes]] = field(default_factory=dict)
+    #: What the head says about the size of the body; None: nothing.
+    length: int | None = None
+    #: The body has an end that can be told from the end of the connection.
+    is_framed: bool = False
+    body: list[bytes] = field(default_factory=list)
+
+    def add(self, name: bytes, value: bytes) -> None:
+        key = _normalized.get(name) or _normalize(name)
+        fields = self.control if key in _CONTROL else self.fields
+        fields.setdefault(key, []).append(value.strip())
+
+    def forget_head(self) -> None:
+        self.fields.clear()
+        self.control.clear()
+
+    def read_framing(self) -> None:
+        """As soon as the head is complete."""
+        is_encoded = TRANSFER_ENCODING in self.control
+        if self.is_head or self.status in _WITHOUT_BODY:
+            self.length = 0
+        elif not is_encoded and CONTENT_LENGTH in self.control:
+            self.length = int(self.control[CONTENT_LENGTH][0])
+        self.is_framed = self.length is not None or _is_chunked(self.control)
+
+    @property
+    def wants_close(self) -> bool:
+        tokens = b",".join(self.control.get(CONNECTION, ())).lower().split(b",")
+        return any(token.strip() == b"close" for token in tokens)
+
+    def headers(self) -> Headers:
+        """As Scrapy's handler would show them: a known length comes first, and always."""
+        headers = Headers()
+        if self.length is not None:
+            shown = self.control.get(CONTENT_LENGTH) if self.is_head else None
+            dict.__setitem__(headers, CONTENT_LENGTH, shown or [b"%d" % self.length])
+        # Past its own update(), which would normalize names and copy values once more.
+        dict.update(headers, self.fields)
+        return headers
+
+
+def _normalize(name: bytes) -> bytes:
+    key = name.title()
+    if len(_normalized) < MAX_NAMES:
+        _normalized[name] = key
+    return key
+
+
+def _is_chunked(control: dict[bytes, list[bytes]]) -> bool:
+    encodings = b",".join(control.get(TRANSFER_ENCODING, ()))
+    return encodings.rpartition(b",")[2].strip().lower() == b"chunked"

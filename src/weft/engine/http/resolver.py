@@ -1,0 +1,92 @@
+"""Addresses of host names, looked up in threads and remembered, as Scrapy's default resolver does.
+
+Like that one it asks for IPv4 addresses only; unlike it, it forgets addresses where nobody answers.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from scrapy.exceptions import CannotResolveHostError
+
+
+def look_up_ipv4(host: str) -> Sequence[str]:
+    found = socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in found]
+
+
+class Resolver:
+    """`cache_size` 0 remembers nothing; `threads` is how many lookups may run at a time."""
+
+    def __init__(
+        self,
+        *,
+        cache_size: int,
+        timeout_s: float,
+        threads: int,
+        look_up: Callable[[str], Sequence[str]] = look_up_ipv4,
+    ) -> None:
+        self._cache_size = cache_size
+        self._timeout_s = timeout_s
+        self._look_up = look_up
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="weft-dns")
+        self._known: dict[str, Sequence[str]] = {}
+        self._lookups: dict[str, asyncio.Task[Sequence[str]]] = {}
+
+    async def addresses(self, host: str) -> Sequence[str]:
+        """At least one, or CannotResolveHostError."""
+        known = self._known.get(host)
+        if known is not None:
+            return known
+        if _is_address(host):
+            return [host]
+        # Whoever stops waiting does not end the lookup of the others.
+        return await asyncio.shield(self._lookup(host))
+
+    def _lookup(self, host: str) -> asyncio.Task[Sequence[str]]:
+        """Those who ask at the same time share one."""
+        task = self._lookups.get(host)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._ask(host))
+            self._lookups[host] = task
+            task.add_done_callback(lambda done: self._note(host, done))
+        return task
+
+    async def _ask(self, host: str) -> Sequence[str]:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await loop.run_in_executor(self._threads, self._look_up, host)
+        except TimeoutError as error:
+            problem = f"DNS lookup timed out: {host} after {self._timeout_s:g} seconds."
+            raise CannotResolveHostError(problem) from error
+        except (OSError, UnicodeError) as error:
+            problem = f"DNS lookup failed: no results for hostname lookup: {host}."
+            raise CannotResolveHostError(problem) from error
+
+    def _note(self, host: str, task: asyncio.Task[Sequence[str]]) -> None:
+        del self._lookups[host]
+        # Asking for the exception also says that somebody has heard of it.
+        if not task.cancelled() and task.exception() is None and self._cache_size:
+            self._known[host] = task.result()
+            if len(self._known) > self._cache_size:
+                del self._known[next(iter(self._known))]
+
+    def forget(self, host: str) -> None:
+        self._known.pop(host, None)
+
+    def close(self) -> None:
+        for task in self._lookups.values():
+            task.cancel()
+        # Not waited for: a lookup may take as long as it likes, and nobody needs it any more.
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,95 @@
+"""Downloader middlewares, called without a coroutine around each of their answers."""
+
+from collections.abc import Callable, Coroutine
+from functools import cached_property, partial
+from inspect import isawaitable
+from typing import Any
+
+from scrapy import Request
+from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
+from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
+from scrapy.exceptions import _InvalidOutput
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.defer import ensure_awaitable
+from scrapy.utils.python import global_object_name
+from twisted.internet.defer import Deferred
+
+#: Characters of a page in which Scrapy looks for a meta refresh.
+SEARCHED = 4096
+
+
+class LeanDownloaderMiddlewares(DownloaderMiddlewareManager):
+    """Most middlewares answer at once, and with nothing or with what they were given."""
+
+    @cached_property
+    def _requests(self) -> list[Callable[..., Any]]:
+        return [self._whole(method) for method in self.methods["process_request"]]
+
+    @cached_property
+    def _responses(self) -> list[tuple[Callable[..., Any], bool]]:
+        """With each, whether it is what looks into every page for a tag that few have."""
+        return [
+            (self._whole(method), type(_owner(method)) is MetaRefreshMiddleware)
+            for method in self.methods["process_response"]
+        ]
+
+    def _whole(self, method: Callable[..., Any] | None) -> Callable[..., Any]:
+        """With the spider, if it is one of olden times that wants it."""
+        assert method is not None
+        wants_spider = method in self._mw_methods_requiring_spider
+        return partial(method, spider=self._spider) if wants_spider else method
+
+    async def _process_request(
+        self, request: Request, download_func: Callable[[Request], Coroutine[Any, Any, Response]]
+    ) -> Response | Request:
+        for method in self._requests:
+            answer = method(request=request)
+            if answer is not None and (answer := await _now(answer, method)) is not None:
+                return _checked(answer, method, "None, Response or Request")
+        return await download_func(request)
+
+    async def _process_response(
+        self, response: Response | Request, request: Request
+    ) -> Response | Request:
+        if isinstance(response, Request):
+            return response
+        for method, is_refresh in self._responses:
+            if is_refresh and not may_refresh(response):
+                continue
+            answer = method(request=request, response=response)
+            if answer is response:
+                continue
+            response = _checked(await _now(answer, method), method, "Response or Request")
+            if isinstance(response, Request):
+                return response
+        return response
+
+
+def may_refresh(response: Response) -> bool:
+    """Whether a page can have a meta refresh where Scrapy looks for it."""
+    is_page = isinstance(response, HtmlResponse)
+    return is_page and "refresh" in response.text[:SEARCHED].lower()
+
+
+def _owner(method: Any) -> Any:
+    return getattr(method, "__self__", None)
+
+
+async def _now(answer: Any, method: Callable[..., Any]) -> Any:
+    """What a middleware answers, which it may do later."""
+    if isinstance(answer, Deferred) or isawaitable(answer):
+        return await ensure_awaitable(answer, _warn=global_object_name(_own(method)))
+    return answer
+
+
+def _checked(answer: Any, method: Callable[..., Any], wanted: str) -> Response | Request:
+    if isinstance(answer, (Response, Request)):
+        return answer
+    raise _InvalidOutput(
+        f"Middleware {_own(method).__qualname__} must return {wanted}, got {type(answer)}"
+    )
+
+
+def _own(method: Any) -> Any:
+    """The method as the middleware has it."""
+    return method.func if isinstance(method, partial) else method

@@ -1,0 +1,86 @@
+"""Scrapy's engine with one task for each request, where it makes four and a dozen Deferreds."""
+
+import asyncio
+import logging
+from typing import Protocol, cast
+
+from scrapy import Request, signals
+from scrapy.core.engine import ExecutionEngine
+from scrapy.core.engine import _Slot as Slot
+from scrapy.http import Response
+from scrapy.utils.log import logformatter_adapter
+from twisted.python.failure import Failure
+
+from weft.engine.lean.scraper import LeanScraper
+
+logger = logging.getLogger(ExecutionEngine.__module__)
+
+
+class Downloads(Protocol):
+    """As far as it is needed here: see `Downloader`."""
+
+    async def download(self, request: Request) -> Response | Request: ...
+
+
+# A task that nobody keeps may vanish.
+_tasks: set[asyncio.Task[None]] = set()
+
+
+class LeanEngine(ExecutionEngine):
+    def _start_scheduled_request(self) -> bool:
+        slot = self._slot
+        assert slot is not None
+        request = slot.scheduler.next_request()
+        if request is None:
+            self.signals.send_catch_log(signals.scheduler_empty)
+            return False
+        # At once: the next question is whether there is room for more.
+        slot.add_request(request)
+        self.downloader.active.add(request)
+        task = asyncio.ensure_future(self._work_on(request, slot))
+        _tasks.add(task)
+        task.add_done_callback(_tasks.discard)
+        return True
+
+    async def _work_on(self, request: Request, slot: Slot) -> None:
+        """From the scheduler's hands to the end of its items."""
+        try:
+            result = await self._fetch(request, slot)
+            if isinstance(result, Request):
+                self.crawl(result)
+            else:
+                await cast(LeanScraper, self.scraper).scrape(result, request)
+        except Exception:
+            logger.error(
+                "Error while handling downloader output",
+                exc_info=True,
+                extra={"spider": self.spider},
+            )
+        finally:
+            slot.remove_request(request)
+            slot.nextcall.schedule()
+
+    async def _fetch(self, request: Request, slot: Slot) -> Response | Request | Failure:
+        try:
+            result = await cast(Downloads, self.downloader).download(request)
+            if isinstance(result, Response):
+                self._note_response(result, request)
+            return result
+        except Exception:
+            return Failure()  # type: ignore[no-untyped-call]
+        finally:
+            slot.nextcall.schedule()
+
+    def _note_response(self, response: Response, request: Request) -> None:
+        if response.request is None:
+            response.request = request
+        assert self.spider is not None
+        told = self.logformatter.crawled(response.request, response, self.spider)
+        if told is not None:
+            logger.log(*logformatter_adapter(told), extra={"spider": self.spider})
+        self.signals.send_catch_log(
+            signal=signals.response_received,
+            response=response,
+            request=response.request,
+            spider=self.spider,
+        )

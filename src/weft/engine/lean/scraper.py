@@ -1,0 +1,90 @@
+"""What a callback yields, without a hundred tasks for each response."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from scrapy import Request
+from scrapy.core.scraper import Scraper
+from scrapy.http import Response
+from scrapy.utils.defer import aiter_errback, iter_errback
+from twisted.python.failure import Failure
+
+logger = logging.getLogger(Scraper.__module__)
+
+#: After so many items and requests of one response others have a turn.
+LONG = 100
+
+
+class LeanScraper(Scraper):
+    async def scrape(self, result: Response | Failure, request: Request) -> None:
+        """Call the spider, and see to what it yields."""
+        slot = self.slot
+        assert slot is not None
+        slot.active.add(request)
+        slot.active_size += _size_of(result, slot.MIN_RESPONSE_SIZE)
+        try:
+            await self._scrape(result, request)
+        except Exception:
+            logger.error(
+                "Scraper bug processing %(request)s",
+                {"request": request},
+                exc_info=True,
+                extra={"spider": self.crawler.spider},
+            )
+        finally:
+            slot.finish_response(result, request)
+            self._check_if_closing()
+
+    async def handle_spider_output_async(
+        self,
+        result: Iterable[Any] | AsyncIterator[Any],
+        request: Request,
+        response: Response | Failure,
+    ) -> None:
+        """Requests are queued in their order; items are processed one beside the other, as many at
+        a time as CONCURRENT_ITEMS allows."""
+        items = _Items(self, response)
+        if isinstance(result, AsyncIterator):
+            async for thing in aiter_errback(result, self.handle_spider_error, request, response):
+                await self._handle(thing, items)
+        else:
+            things = iter_errback(result, self.handle_spider_error, request, response)
+            for number, thing in enumerate(things, start=1):
+                await self._handle(thing, items)
+                if not number % LONG:
+                    await asyncio.sleep(0)
+        await items.end()
+
+    async def _handle(self, thing: Any, items: "_Items") -> None:
+        if isinstance(thing, Request):
+            self.crawler.engine.crawl(thing)
+        elif thing is not None:
+            await items.begin(thing)
+
+
+class _Items:
+    """The items of one response, on their way through the pipelines."""
+
+    def __init__(self, scraper: LeanScraper, response: Response | Failure) -> None:
+        self._scraper = scraper
+        self._response = response
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def begin(self, item: Any) -> None:
+        process = self._scraper.start_itemproc_async(item, response=self._response)
+        if not self._scraper.itemproc.methods["process_item"]:
+            await process  # nothing that could be waited for
+            return
+        if len(self._tasks) >= self._scraper.concurrent_items:
+            _, self._tasks = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        self._tasks.add(asyncio.ensure_future(process))
+
+    async def end(self) -> None:
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+
+def _size_of(result: Response | Failure, least: int) -> int:
+    return max(len(result.body), least) if isinstance(result, Response) else least

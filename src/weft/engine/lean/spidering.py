@@ -1,0 +1,61 @@
+"""Spider middlewares as plain generators, where Scrapy makes asynchronous ones of everything.
+
+A callback that is a plain generator goes through plain generators, if all middlewares offer them;
+Scrapy's own do. What is asynchronous, or handles what a callback raises, goes Scrapy's way.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from functools import cached_property
+from inspect import isasyncgenfunction
+from typing import Any
+
+from scrapy import Request
+from scrapy.core.spidermw import SpiderMiddlewareManager
+from scrapy.http import Response
+from scrapy.spidermiddlewares.httperror import HttpErrorMiddleware
+from scrapy.utils.defer import _process_pending_io
+
+#: A middleware's `process_spider_output`.
+Process = Callable[..., Iterable[Any]]
+
+
+class LeanSpiderMiddlewares(SpiderMiddlewareManager):
+    @cached_property
+    def _plain(self) -> list[Process] | None:
+        """How the middlewares process what a callback yields, the spider's neighbour first; None:
+        not all of them can without being asynchronous."""
+        plain = []
+        for middleware in reversed(self.middlewares):
+            process = getattr(middleware, "process_spider_output", None)
+            if process is None:
+                continue
+            if isasyncgenfunction(process) or process in self._mw_methods_requiring_spider:
+                return None
+            plain.append(process)
+        return None if self._handles_exceptions() else plain
+
+    def _handles_exceptions(self) -> bool:
+        """Whether something may be yielded in place of what a callback raises."""
+        return any(
+            hasattr(middleware, "process_spider_exception")
+            for middleware in self.middlewares
+            # It handles only what itself raises, before the callback is called.
+            if type(middleware) is not HttpErrorMiddleware
+        )
+
+    async def scrape_response_async(
+        self, scrape_func: Callable[..., Any], response: Response, request: Request
+    ) -> Any:
+        plain = self._plain
+        if plain is None:
+            return await super().scrape_response_async(scrape_func, response, request)
+        try:
+            output = await self._process_spider_input(scrape_func, response, request)
+        except Exception as problem:
+            await _process_pending_io()
+            return self._process_spider_exception(response, problem)
+        if isinstance(output, AsyncIterator):
+            return await self._process_callback_output(response, output)
+        for process in plain:
+            output = process(response=response, result=output)
+        return output
