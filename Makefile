@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup servers test check demo faults bench-frontier bench-cluster format clean
+.PHONY: setup servers test check demo faults bench bench-frontier bench-cluster format clean
 
 setup: $(VENV)/.ready
 
@@ -27,6 +27,10 @@ servers: setup
 		echo "Installing iproute2 for the tests with network namespaces ..."; \
 		{ apt-get update -qq && apt-get install -y -qq iproute2; } >/dev/null 2>&1 \
 		|| echo "It could not be installed; on Debian, as root: apt-get install iproute2"; }
+	@command -v nginx >/dev/null || test -x /usr/sbin/nginx || { \
+		echo "Installing nginx-light for the tests of weft bench ..."; \
+		{ apt-get update -qq && apt-get install -y -qq nginx-light; } >/dev/null 2>&1 \
+		|| echo "It could not be installed; on Debian, as root: apt-get install nginx-light"; }
 
 test: setup servers
 	$(BIN)/python -m pytest -m 'not long'
@@ -50,6 +54,21 @@ faults: setup servers
 	WEFT_TEST_SEED=$(SEED) $(BIN)/python -m pytest -s -m 'not long' tests/faults
 	WEFT_TEST_SEED=$(SEED) WEFT_FAULT_MINUTES=$(MINUTES) $(BIN)/python -m pytest -s -m long
 
+# Weft beside other crawlers: many hours, or `make bench ARGS=--quick`, three minutes. Some of them
+# need older versions of what Weft uses, so they have a virtual environment of their own.
+PEERS := .venv-peers
+bench: setup servers
+	@$(BIN)/python -c 'import aiohttp, scrapy_redis' 2>/dev/null || { \
+		echo "Installing scrapy-redis and aiohttp into $(VENV) ..."; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+			--constraint constraints.txt --editable '.[bench]'; }
+	@test $(PEERS)/.ready -nt src/weft/bench/peers.txt || { \
+		echo "Installing Crawlee and feapder into $(PEERS) ..."; \
+		$(PYTHON) -m venv $(PEERS) && $(PEERS)/bin/python -m pip install --quiet \
+			--disable-pip-version-check --requirement src/weft/bench/peers.txt \
+		&& touch $(PEERS)/.ready || echo "They could not be installed, and do not take part."; }
+	$(BIN)/weft bench $(ARGS)
+
 # The shared frontier beside scrapy-redis: some ten minutes, or `make bench-frontier ARGS=--quick`.
 bench-frontier: setup servers
 	@$(BIN)/python -c 'import scrapy_redis' 2>/dev/null || { \
@@ -63,4 +82,4 @@ bench-cluster: setup servers
 	$(BIN)/python -m bench.cluster $(ARGS)
 
 clean:
-	rm -rf $(VENV) .weft build
+	rm -rf $(VENV) $(PEERS) .weft build

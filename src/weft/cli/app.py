@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from weft._version import __version__
+from weft.cli.bench import bench
 from weft.cli.crawl import crawl
 from weft.cli.demo import demo
 from weft.cli.frontier import frontier
@@ -52,3 +53,4 @@ app.add_typer(node, name="node")
 app.command()(jobs)
 app.add_typer(job, name="job")
 app.add_typer(simulate, name="simulate")
+app.command()(bench)

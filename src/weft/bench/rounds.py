@@ -1,0 +1,155 @@
+"""Contestants in turn, round after round, so that whatever else the machine does hits all alike.
+
+Each crawls a site of a single page too: what that costs is start and end, which is told apart and
+taken off what the crawl costs.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from weft.bench.field import CONTESTANTS, Contestant, Pace
+from weft.bench.nginx import Nginx
+from weft.bench.pages import StaticSite
+from weft.bench.scenarios import PAGE_BYTES, Scenario
+from weft.bench.site import Kept, keep
+from weft.bench.trial import Arena, Trial, run_trial
+
+#: Start and end are measured in so many rounds at most.
+START_ROUNDS = 3
+
+
+class Step(NamedTuple):
+    """Where we are; of the pages, how many were asked for."""
+
+    what: str
+    served: int
+    pages: int
+    left_s: float
+
+
+Tell = Callable[[Step], None]
+
+
+class Place(NamedTuple):
+    """A site with its server."""
+
+    kept: Kept
+    nginx: Nginx
+
+
+class Entry:
+    """A contestant on a site, with what was measured of it."""
+
+    def __init__(self, contestant: Contestant, site: StaticSite) -> None:
+        self.contestant = contestant
+        self.site = site
+        self.starts: list[Trial] = []
+        self.trials: list[Trial] = []
+        #: Whether it failed, and is not tried again.
+        self.is_out = False
+
+    @property
+    def is_installed(self) -> bool:
+        return bool(self.starts or self.trials)
+
+    def start_s(self) -> float:
+        """How long a crawl of one page takes, as far as we know."""
+        return self.starts[-1].wall_s if self.starts else self.contestant.usual_s
+
+    def crawl_s(self) -> float:
+        if self.trials:
+            return self.trials[-1].wall_s
+        page_ms = self.contestant.usual_ms * (0.2 + 0.8 * self.site.page_bytes / PAGE_BYTES)
+        return self.contestant.usual_s + self.site.total * page_ms / 1000
+
+
+class Turn(NamedTuple):
+    entry: Entry
+    number: int
+    is_start: bool
+
+    @property
+    def expected_s(self) -> float:
+        if self.entry.is_out:
+            return 0.0
+        return self.entry.start_s() if self.is_start else self.entry.crawl_s()
+
+
+class Race:
+    """A scenario, from the first turn to the last."""
+
+    def __init__(self, scenario: Scenario, arena: Arena, cache: Path, tell: Tell) -> None:
+        self.scenario = scenario
+        self.entries = [
+            Entry(CONTESTANTS[name], site)
+            for site in scenario.sites
+            for name in scenario.contestants
+        ]
+        self._arena = arena
+        self._cache = cache
+        self._tell = tell
+
+    @property
+    def expected_s(self) -> float:
+        """How long it takes, roughly."""
+        floor_s = max(_polite_s(site, self.scenario.pace) for site in self.scenario.sites)
+        return sum(max(turn.expected_s, floor_s * (not turn.is_start)) for turn in self._turns())
+
+    def run(self) -> Sequence[Entry]:
+        for entry in self.entries:
+            entry.is_out = not entry.contestant.is_installed(self._arena.peers)
+        with ExitStack() as stack:
+            places = {site: self._open(site, stack) for site in self._sites()}
+            turns = list(self._turns())
+            for done, turn in enumerate(turns):
+                if not turn.entry.is_out:
+                    self._take(turn, places, turns[done:])
+        return self.entries
+
+    def _turns(self) -> Iterator[Turn]:
+        for number in range(1, self.scenario.rounds + 1):
+            for entry in self.entries:
+                if number <= START_ROUNDS:
+                    yield Turn(entry, number, is_start=True)
+                yield Turn(entry, number, is_start=False)
+
+    def _sites(self) -> Iterator[StaticSite]:
+        for site in self.scenario.sites:
+            yield site
+            yield _single(site)
+
+    def _open(self, site: StaticSite, stack: ExitStack) -> Place:
+        kept = keep(site, self._cache, lambda text: self._tell(Step(text, 0, 0, 0.0)))
+        return Place(kept, stack.enter_context(Nginx(kept.root, kept.port)))
+
+    def _take(self, turn: Turn, places: dict[StaticSite, Place], left: Sequence[Turn]) -> None:
+        entry = turn.entry
+        site = _single(entry.site) if turn.is_start else entry.site
+        left_s = sum(each.expected_s for each in left)
+        what = self._describe(turn)
+        self._tell(Step(what, 0, site.total, left_s))
+        trial = run_trial(
+            entry.contestant,
+            *places[site],
+            self.scenario.pace,
+            self._arena,
+            lambda served: self._tell(Step(what, served, site.total, left_s)),
+        )
+        (entry.starts if turn.is_start else entry.trials).append(trial)
+        entry.is_out = not trial.is_right
+
+    def _describe(self, turn: Turn) -> str:
+        part = ", start and end" if turn.is_start else ""
+        where = f"{self.scenario.name}, round {turn.number} of {self.scenario.rounds}"
+        return f"{where}: {turn.entry.contestant.label}{part}"
+
+
+def _single(site: StaticSite) -> StaticSite:
+    return site._replace(pages=1, hosts=1)
+
+
+def _polite_s(site: StaticSite, pace: Pace) -> float:
+    """What politeness makes of it: the first page of a host waits for nothing."""
+    return (site.pages - 1) * pace.delay_s

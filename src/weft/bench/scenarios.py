@@ -1,0 +1,95 @@
+"""What is measured: sites, who crawls them, how fast they may, how often."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from weft.bench.field import CONTESTANTS, Pace
+from weft.bench.pages import StaticSite
+
+PAGE_BYTES, LINKS = 30_000, 60
+SMALL_BYTES, SMALL_LINKS = 2_000, 10
+HOSTS, PAGES_OF_HOST = 500, 40
+#: Seconds between two requests to one host.
+DELAY_S = 0.5
+#: Where delays are kept, requests that wait must not keep others back.
+POLITE_PACE = Pace(concurrency=1_000, per_host=1, delay_s=DELAY_S)
+
+ALL = tuple(CONTESTANTS)
+
+
+class Scenario(NamedTuple):
+    name: str
+    sites: Sequence[StaticSite]
+    pace: Pace = Pace()
+    contestants: Sequence[str] = ALL
+    rounds: int = 3
+
+    @property
+    def about(self) -> str:
+        """What is crawled, and how fast it may be."""
+        sites = " beside ".join(site.about for site in self.sites)
+        delay = f", {self.pace.delay_s:g} s between two" if self.pace.delay_s else ""
+        limit = f"{self.pace.concurrency:,} requests at a time, {self.pace.per_host} to a host"
+        return f"{sites}; {limit}{delay}"
+
+    def with_pages(self, pages: int) -> "Scenario":
+        """With so many pages in all; the longer crawl has them where there are two."""
+        return self._replace(
+            sites=[*self.sites[:-1], self.sites[-1]._replace(pages=-(-pages // self._hosts))]
+        )
+
+    @property
+    def _hosts(self) -> int:
+        return self.sites[-1].hosts
+
+
+SCENARIOS: Mapping[str, Scenario] = {
+    each.name: each
+    for each in (
+        Scenario(
+            "links",
+            [StaticSite(20_000, PAGE_BYTES, LINKS)],
+        ),
+        Scenario(
+            "articles",
+            [StaticSite(2_000, 150_000, 130)],
+        ),
+        Scenario(
+            "small",
+            [StaticSite(200_000, SMALL_BYTES, SMALL_LINKS)],
+            rounds=1,
+        ),
+        Scenario(
+            "hosts",
+            [StaticSite(PAGES_OF_HOST, PAGE_BYTES, LINKS, HOSTS)],
+            pace=Pace(concurrency=128, per_host=8),
+        ),
+        Scenario(
+            "polite",
+            [StaticSite(PAGES_OF_HOST, SMALL_BYTES, SMALL_LINKS, HOSTS)],
+            pace=POLITE_PACE,
+            contestants=("weft", "weft-redis-2", "scrapy", "scrapy-redis-1", "scrapy-redis-2"),
+        ),
+        Scenario(
+            "endurance",
+            [
+                StaticSite(2_000, SMALL_BYTES, SMALL_LINKS),
+                StaticSite(200_000, SMALL_BYTES, SMALL_LINKS),
+            ],
+            contestants=("weft",),
+        ),
+    )
+}
+
+#: For `--quick`: under three minutes on two cores.
+QUICK: Sequence[Scenario] = (
+    SCENARIOS["links"]._replace(
+        sites=[StaticSite(400, PAGE_BYTES, LINKS)],
+        rounds=1,
+    ),
+    SCENARIOS["polite"]._replace(
+        sites=[StaticSite(9, SMALL_BYTES, SMALL_LINKS, 100)],
+        contestants=("weft", "weft-redis-2", "scrapy"),
+        rounds=1,
+    ),
+)

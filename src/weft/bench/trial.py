@@ -1,0 +1,202 @@
+"""One crawl of one contestant, watched from outside.
+
+The server tells when the first page was asked for, when the last, and how many; that is the same
+for all, whatever they do before and after. What it cost is told by the meter.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from subprocess import Popen
+from typing import NamedTuple
+
+import psutil
+
+from weft.bench.check import Verdict, check
+from weft.bench.field import Contestant, Pace, Plan
+from weft.bench.meter import Reading, log_of, read
+from weft.bench.nginx import Nginx
+from weft.bench.site import Kept
+from weft.redis.server import log_end, start_child
+from weft.testing.redis import RedisServer
+
+POLL_S = 0.02
+#: Adding up the memory of all processes costs more than a look at the server.
+MEMORY_S = 0.25
+#: A contestant that asks for nothing for so long is stuck.
+STALL_S = 60.0
+#: The part of the crawl after which memory is looked at for comparison with its end.
+EARLY = 0.1
+#: How long a meter may take to end its processes.
+END_S = 20.0
+
+Watch = Callable[[int], None]
+
+
+class Trial(NamedTuple):
+    """What one crawl cost, of all processes of the contestant."""
+
+    cpu_s: float
+    redis_cpu_s: float
+    #: From start to end, with what it does before the first page and after the last.
+    wall_s: float
+    #: Between the requests for the first and for the last page.
+    crawl_s: float
+    #: Requests that the server was sent.
+    served: int
+    peak_bytes: int
+    #: Resident memory when a tenth of the pages had been asked for, and when all had.
+    early_bytes: int
+    late_bytes: int
+    verdict: Verdict
+    #: Why it failed; empty if it did not.
+    problem: str
+
+    @property
+    def is_right(self) -> bool:
+        return self.verdict.is_right and not self.problem
+
+
+class Arena(NamedTuple):
+    """What contestants need around them."""
+
+    redis: RedisServer
+    peers: Path
+
+
+def run_trial(
+    contestant: Contestant, kept: Kept, nginx: Nginx, pace: Pace, arena: Arena, watch: Watch
+) -> Trial:
+    with tempfile.TemporaryDirectory(prefix="weft-bench-", ignore_cleanup_errors=True) as made:
+        redis_url = arena.redis.url if contestant.has_redis else ""
+        plan = Plan(kept.starts, pace, Path(made), contestant.workers, redis_url, arena.peers)
+        arena.redis.ask("FLUSHALL")
+        redis_s = _redis_cpu_s(arena.redis)
+        observer = _Observer(nginx, kept.site.total, watch)
+        reading = _run(contestant.commands(plan), plan.directory, observer)
+        redis_s = _redis_cpu_s(arena.redis) - redis_s if contestant.has_redis else 0.0
+        return _trial(reading, observer, redis_s, plan, kept.titles)
+
+
+def _trial(
+    reading: Reading | None,
+    observer: "_Observer",
+    redis_s: float,
+    plan: Plan,
+    titles: Mapping[str, str],
+) -> Trial:
+    return Trial(
+        cpu_s=reading.cpu_s if reading else 0.0,
+        redis_cpu_s=redis_s,
+        wall_s=reading.wall_s if reading else 0.0,
+        crawl_s=observer.crawl_s,
+        served=observer.served,
+        peak_bytes=max(observer.peak_bytes, reading.peak_bytes if reading else 0),
+        early_bytes=observer.early_bytes,
+        late_bytes=observer.late_bytes,
+        verdict=check(plan.outputs, titles),
+        problem=_problem(reading, plan.directory),
+    )
+
+
+def _run(commands: object, directory: Path, observer: "_Observer") -> Reading | None:
+    file, report = directory / "commands.json", directory / "report.json"
+    file.write_text(json.dumps(commands, default=str))
+    # -P: no module of the directory that we happen to be in.
+    command = [sys.executable, "-P", "-m", "weft.bench.meter", str(report), str(file)]
+    process = start_child(command, directory / "meter.log")
+    try:
+        observer.follow(process)
+    finally:
+        _end(process)
+    return read(report)
+
+
+def _end(process: Popen[bytes]) -> None:
+    """The meter takes its processes with it."""
+    process.terminate()
+    try:
+        process.wait(END_S)
+    finally:
+        process.kill()
+
+
+def _problem(reading: Reading | None, directory: Path) -> str:
+    if reading is None:
+        told = log_end(directory / "meter.log")
+        return told or f"stopped, for it asked for no page for {STALL_S:.0f} s"
+    for number, code in enumerate(reading.codes, start=1):
+        if code:
+            said = log_end(log_of(directory, number)).splitlines()
+            return f"ended with {code}: {said[-1] if said else 'it said nothing'}"
+    return ""
+
+
+def _redis_cpu_s(server: RedisServer) -> float:
+    with server.client() as client:
+        used = client.info("cpu")
+    return float(used["used_cpu_user"] + used["used_cpu_sys"])
+
+
+class _Observer:
+    """Looks at the server, and at the memory of the processes."""
+
+    def __init__(self, nginx: Nginx, pages: int, watch: Watch) -> None:
+        self._nginx = nginx
+        self._pages = pages
+        self._watch = watch
+        self._before = nginx.served()
+        self._first_s = 0.0
+        self._last_s = time.monotonic()
+        self._memory_s = 0.0
+        self.served = 0
+        self.peak_bytes = self.early_bytes = self.late_bytes = 0
+
+    @property
+    def crawl_s(self) -> float:
+        return self._last_s - self._first_s if self.served else 0.0
+
+    def follow(self, process: Popen[bytes]) -> None:
+        """Until it ends by itself, or does nothing any more."""
+        while process.poll() is None:
+            now_s = time.monotonic()
+            self._look(now_s)
+            if now_s - self._last_s > STALL_S:
+                return
+            if now_s - self._memory_s > MEMORY_S:
+                self._memory_s = now_s
+                self._weigh(process.pid)
+                self._watch(self.served)
+            time.sleep(POLL_S)
+        self._look(time.monotonic())
+
+    def _look(self, now_s: float) -> None:
+        served = self._nginx.served() - self._before
+        if served == self.served:
+            return
+        if not self.served:
+            self._first_s = now_s
+        self.served = served
+        self._last_s = now_s
+
+    def _weigh(self, meter: int) -> None:
+        used = _memory_of(meter)
+        self.peak_bytes = max(self.peak_bytes, used)
+        if self.served <= max(1, EARLY * self._pages):
+            self.early_bytes = used
+        if self.late_bytes == 0 or self.served < self._pages:
+            self.late_bytes = used
+
+
+def _memory_of(meter: int) -> int:
+    """Of its descendants, together."""
+    used = 0
+    with suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(meter).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                used += process.memory_info().rss
+    return used

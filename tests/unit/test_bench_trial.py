@@ -1,0 +1,184 @@
+"""What measures: the meter, the store of pages, and what becomes of contestants that fail."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import psutil
+import pytest
+
+from weft.bench import site as sites
+from weft.bench import trial as trials
+from weft.bench.field import Contestant, Pace
+from weft.bench.meter import Reading, read
+from weft.bench.nginx import Nginx, find_nginx
+from weft.bench.pages import Author, Page, StaticSite
+from weft.bench.site import Kept, keep
+from weft.bench.trial import Arena, Trial, run_trial
+from weft.errors import ConfigError
+from weft.testing.redis import RedisServer
+
+SITE = StaticSite(pages=3, page_bytes=2_000, links=10)
+
+#: A grandchild whose parent does not wait for it, and which nobody else would count.
+ORPHAN = """
+import os, sys, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+while time.process_time() < 0.5:
+    pass
+"""
+
+
+def metered(directory: Path, *programs: str) -> Reading:
+    commands = directory / "commands.json"
+    commands.write_text(json.dumps([[sys.executable, "-c", program] for program in programs]))
+    report = directory / "report.json"
+    command = [sys.executable, "-m", "weft.bench.meter", str(report), str(commands)]
+    subprocess.run(command, check=True)
+    reading = read(report)
+    assert reading is not None
+    return reading
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to a meter")
+def test_cpu_of_a_process_that_lost_its_parent_is_counted(tmp_path: Path) -> None:
+    assert metered(tmp_path, ORPHAN).cpu_s >= 0.5
+
+
+def test_programs_run_at_the_same_time_and_each_has_its_exit_code(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    # Neither can open its end before the other does.
+    writes = f"open({str(fifo)!r}, 'w').write('x')"
+    reads = f"import sys; sys.exit(len(open({str(fifo)!r}).read()) + 2)"
+    assert metered(tmp_path, writes, reads).codes == [0, 3]
+
+
+# Pages on the disk
+
+
+def quiet(text: str) -> None:
+    pass
+
+
+def test_pages_are_written_once_and_found_again(tmp_path: Path) -> None:
+    told: list[str] = []
+    first, again = (keep(SITE, tmp_path, told.append) for _ in range(2))
+    assert first == again
+    assert len(told) == 1
+    assert len(list(first.root.rglob("*.html"))) == SITE.total
+
+
+def test_while_its_port_is_taken_a_site_is_written_for_another(tmp_path: Path) -> None:
+    first = keep(SITE, tmp_path, quiet)
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("0.0.0.0", first.port))
+        other.listen()
+        second = keep(SITE, tmp_path, quiet)
+    assert second.port != first.port
+    assert f":{second.port}/" in next(second.root.rglob("*-0.html")).read_text()
+
+
+def test_a_full_disk_is_told_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sites, "SPARE_BYTES", 10**18)
+    with pytest.raises(ConfigError, match=r"free some, name another directory with --cache"):
+        keep(SITE, tmp_path, quiet)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_site_that_was_not_finished_is_not_kept(tmp_path: Path) -> None:
+    def stop_soon() -> Iterator[Page]:
+        yield from list(Author(SITE, 21_000).pages())[:2]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sites._write(stop_soon(), tmp_path / "site")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Crawls
+
+
+def test_without_nginx_the_cure_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("weft.bench.nginx._MORE_PATHS", str(tmp_path))
+    with pytest.raises(ConfigError, match="apt-get install nginx-light"):
+        find_nginx()
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    try:
+        find_nginx()
+    except ConfigError as problem:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(problem))
+    return keep(SITE, tmp_path / "cache", quiet)
+
+
+@pytest.fixture
+def run(kept: Kept, redis_server: RedisServer) -> Iterator[Callable[[str], Trial]]:
+    """Runs a contestant that is this Python program."""
+    with Nginx(kept.root, kept.port) as nginx:
+        arena = Arena(redis_server, Path(sys.executable))
+
+        def run(program: str) -> Trial:
+            contestant = Contestant(
+                "test", "a test", lambda plan: [[sys.executable, "-c", program]], "weft", 1
+            )
+            return run_trial(contestant, kept, nginx, Pace(), arena, lambda served: None)
+
+        yield run
+
+
+def test_the_server_counts_requests_of_others_only(kept: Kept) -> None:
+    with Nginx(kept.root, kept.port) as nginx:
+        for served in range(3):
+            assert [nginx.served(), nginx.served()] == [served, served]
+            with urlopen(kept.starts[0]) as answer:
+                assert kept.titles[kept.starts[0]].split(" & ")[0].encode() in answer.read()
+
+
+def test_a_contestant_that_does_its_work_is_right(run: Callable[[str], Trial], kept: Kept) -> None:
+    trial = run(
+        "import json, urllib.request\n"
+        f"titles = {kept.titles!r}\n"
+        "with open('out-1.jsonl', 'w') as out:\n"
+        "    for url, title in titles.items():\n"
+        "        urllib.request.urlopen(url).read()\n"
+        "        out.write(json.dumps({'url': url, 'title': title}) + '\\n')\n"
+    )
+    assert trial.is_right
+    assert trial.served == SITE.total
+    assert trial.cpu_s > 0
+    assert trial.peak_bytes > 1_000_000
+
+
+def test_a_contestant_that_fails_is_told_with_its_last_words(run: Callable[[str], Trial]) -> None:
+    trial = run("print('before'); raise SystemExit('no such luck')")
+    assert trial.problem == "ended with 1: no such luck"
+    assert str(trial.verdict) == "WRONG: 3 missing"
+
+
+def test_a_contestant_that_is_stuck_is_stopped(
+    run: Callable[[str], Trial], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(trials, "STALL_S", 1.0)
+    told = tmp_path / "pid"
+    trial = run(
+        f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(99)"
+    )
+    assert not psutil.pid_exists(int(told.read_text()))
+    assert trial.problem == "stopped, for it asked for no page for 1 s"
+    assert not trial.is_right
