@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 from weft.engine.stops import shut_socket
 
-Then = Literal["keep", "close", "reset", "hang"]
+#: `hang` reads on until the client has gone; so does `deaf`, but not before `may_read`.
+Then = Literal["keep", "close", "reset", "hang", "deaf"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class RawServer:
         self, scripts: Mapping[str, Script], tls: ssl.SSLContext | None = None, host: str = ""
     ) -> None:
         self.visits: list[Visit] = []
+        self.may_read = threading.Event()
         #: Of all connections, in their order.
         self.requests: list[bytes] = []
         self._scripts = scripts
@@ -59,6 +61,7 @@ class RawServer:
         return self
 
     def __exit__(self, *problem: object) -> None:
+        self.may_read.set()
         for sock in [self._listener, *self._sockets]:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
@@ -107,7 +110,9 @@ class RawServer:
             sock.sendall(piece)
         if script.then == "keep":
             return True
-        if script.then == "hang":
+        if script.then == "deaf":
+            self.may_read.wait()
+        if script.then in ("hang", "deaf"):
             while sock.recv(65536):
                 continue
         if script.then == "reset":

@@ -117,7 +117,7 @@ class Misled(Follower):
 
     def parse(self, response: Response, **kwargs: Any) -> Any:
         yield FollowAll(["p/1.html"], callback=print)
-        yield FollowAll(["p/2.html"], cb_kwargs={"x": object()})
+        yield FollowAll([f"p/{n}.html" for n in (2, 5)], cb_kwargs={"x": object()})
         yield FollowAll(["p/3.html"], kind="other")  # type: ignore[arg-type]
         yield {"url": response.url}
 
@@ -130,10 +130,11 @@ def test_links_that_cannot_be_followed_are_told_and_cost_only_themselves(
 ) -> None:
     done = crawl(tmp_path, Misled, site=site.url)
     assert urls(done.stored()) == ["/"]
-    assert done.stats["scheduler/unpackable"] == 3
+    assert done.stats["scheduler/unpackable"] == 4
     for told in ("callback", "cb_kwargs['x'] is a object", "weft_kind", "an errback yields"):
         assert told in done.log
     assert done.explain(site.url).fetches[-1].ending is Ending.DONE
+    assert done.explain(f"{site.url}p/2.html").dropped_by.startswith("cb_kwargs['x'] is a object")
 
 
 class FromStart(Follower):

@@ -7,7 +7,7 @@ from weft.engine.rules import LinkRules, read_rules
 
 class Allowed(Spider):
     name = "allowed"
-    allowed_domains = ("Example.com", "x.org", None)
+    allowed_domains = ("Example.com", "x.org", None, "http://y.org/", "z.org:80")
 
 
 def test_settings_of_scrapy_are_the_rules() -> None:

@@ -40,5 +40,8 @@ def read_rules(settings: BaseSettings, spider: Spider | None) -> LinkRules:
         depth_limit=settings.getint("DEPTH_LIMIT"),
         depth_priority=settings.getint("DEPTH_PRIORITY"),
         length_limit=settings.getint("URLLENGTH_LIMIT"),
-        allowed_domains=frozenset(domain.lower() for domain in domains if domain),
+        # What is no domain is ignored by Scrapy too, with a warning.
+        allowed_domains=frozenset(
+            domain.lower() for domain in domains if domain and not set(domain) & set(":/")
+        ),
     )

@@ -309,7 +309,8 @@ class Scheduler(BaseScheduler):
         try:
             packed = self.intake.pack(request)
         except PackError as error:
-            return self._refuse(request.url, error)
+            self._refuse(error, request.url)
+            return False
         if not packed.is_forced and not self._recent.add(packed.fingerprint):
             self._counts["dupefilter/filtered"] += 1
             return False
@@ -363,12 +364,12 @@ class Scheduler(BaseScheduler):
 
     # What goes wrong
 
-    def _refuse(self, url: str, error: PackError) -> bool:
-        """A request that cannot be stored costs this request, is told and remembered."""
+    def _refuse(self, error: PackError, *urls: str) -> None:
+        """Requests that cannot be stored cost only themselves, are told and remembered."""
         logger.error("%s", error, extra={"spider": self._crawler.spider})
-        self._stats.inc_value("scheduler/unpackable")
-        self.drop(url, f"{error.field} {error.problem}")
-        return False
+        self._stats.inc_value("scheduler/unpackable", len(urls))
+        for url in urls:
+            self.drop(url, f"{error.field} {error.problem}")
 
     def drop(self, url: str, rule: str) -> None:
         """Remember that a rule kept this URL out."""
@@ -432,7 +433,7 @@ class Scheduler(BaseScheduler):
             for packed in self.intake.pack_links(response, urls, batch, self.rules):
                 self._put_new_link(packed)
         except PackError as error:
-            self._refuse(response.url, error)
+            self._refuse(error, *urls)
 
     def _put_new_link(self, packed: PackedRequest) -> None:
         if not self.rules.is_allowed(packed.host):

@@ -75,7 +75,7 @@ class _Items:
     async def begin(self, item: Any) -> None:
         process = self._scraper.start_itemproc_async(item, response=self._response)
         if not self._scraper.itemproc.methods["process_item"]:
-            await process  # nothing that could be waited for
+            await process  # no pipeline could be waited for
             return
         if len(self._tasks) >= self._scraper.concurrent_items:
             _, self._tasks = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
