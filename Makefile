@@ -32,8 +32,9 @@ servers: setup
 		{ apt-get update -qq && apt-get install -y -qq nginx-light; } >/dev/null 2>&1 \
 		|| echo "It could not be installed; on Debian, as root: apt-get install nginx-light"; }
 
+# Two files at a time: most tests wait for something most of the time.
 test: setup servers
-	$(BIN)/python -m pytest -m 'not long'
+	$(BIN)/python -m pytest -m 'not long' --numprocesses 2 --dist loadfile
 
 check: setup
 	$(BIN)/ruff format --check

@@ -102,14 +102,19 @@ def start_bench(weft: Weft) -> tuple[Process, list[psutil.Process]]:
     family = psutil.Process(process.pid)
 
     def is_crawling() -> bool:
-        commands = [" ".join(each.cmdline()) for each in family.children(recursive=True)]
-        return any("runspider" in command for command in commands)
+        return any("runspider" in command_of(each) for each in family.children(recursive=True))
 
     wait_until(is_crawling, description="Scrapy was started", timeout_s=60)
     children = family.children(recursive=True)
-    names = {child.name() for child in children}
-    assert "nginx" in names
+    assert any("nginx" in command_of(child) for child in children)
     return process, children
+
+
+def command_of(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:  # it has ended meanwhile
+        return ""
 
 
 @pytest.mark.usefixtures("nginx")
