@@ -160,7 +160,9 @@ def _measure(scenarios: Sequence[Scenario], peers: Path, cache: Path | None) -> 
     from weft.bench.site import default_cache
 
     find_nginx()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # tidy up as for Ctrl-C
+    # Both tidy up; Ctrl-C too where a shell has told its children in the background to ignore it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     for each in scenarios:
         warn(f"{each.name}: {each.about}; rounds: {each.rounds}")
     with _progress() as tell:
