@@ -1,7 +1,6 @@
 """`weft bench`: real crawls of a small site, beside plain Scrapy."""
 
 import json
-import os
 import re
 import signal
 import sys
@@ -12,22 +11,10 @@ import psutil
 import pytest
 
 from running import Process, Weft, wait_until
-from weft.bench.nginx import find_nginx
-from weft.errors import ConfigError
 
 PAGES = 12
 LINKS = ("bench", "--site", "links", "--pages", str(PAGES), "--rounds", "1", "--cache", "cache")
 BOTH = ("--contestant", "weft", "--contestant", "scrapy")
-
-
-@pytest.fixture
-def nginx() -> None:
-    try:
-        find_nginx()
-    except ConfigError as problem:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(problem))
 
 
 def rows_of(told: str) -> dict[str, dict[str, Any]]:

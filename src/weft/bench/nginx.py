@@ -50,6 +50,9 @@ http {{
     scgi_temp_path {directory}/scgi;
     server {{
         listen 0.0.0.0:{port} backlog=4096;
+        # On every address, so that hosts need no names; but for this machine only.
+        allow 127.0.0.0/8;
+        deny all;
         root "{root}/$host";
         location = {status} {{ stub_status; }}
     }}

@@ -5,7 +5,6 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,14 +15,13 @@ from weft.bench.field import CONTESTANTS, default_peers
 from weft.bench.scenarios import QUICK, SCENARIOS, Scenario
 from weft.cli.options import AsJson
 from weft.cli.output import errors, say, show, warn
+from weft.cli.plot import check_plot
 from weft.errors import ConfigError
 
 # What measures is imported when it is needed, so that other commands start fast.
 if TYPE_CHECKING:
     from weft.bench.report import Result
     from weft.bench.rounds import Step, Tell
-
-PLOT_KINDS = (".png", ".svg", ".pdf")
 
 
 def bench(
@@ -100,7 +98,7 @@ def bench(
     _check_names("--contestant", contestant, CONTESTANTS)
     scenarios = _choose(quick, site, contestant, pages, rounds)
     if plot:
-        _check_plot(plot)
+        check_plot(plot)
     results = _measure(scenarios, peers or default_peers(), cache)
     _show(results, as_data=as_data)
     if plot:
@@ -141,17 +139,6 @@ def _narrow(
     if pages:
         scenario = scenario.with_pages(pages)
     return scenario._replace(rounds=rounds) if rounds else scenario
-
-
-def _check_plot(path: Path) -> None:
-    """Before the work, not after it."""
-    if path.suffix.lower() not in PLOT_KINDS:
-        kinds = ", ".join(PLOT_KINDS)
-        raise ConfigError(f"--plot {path}: this is no kind of picture; end it with one of {kinds}")
-    if not path.parent.is_dir():
-        raise ConfigError(f"--plot {path}: there is no directory {path.parent}; make it first")
-    if find_spec("matplotlib") is None:
-        raise ConfigError("--plot needs matplotlib; get it with: pip install 'weft[plot]'")
 
 
 def _measure(scenarios: Sequence[Scenario], peers: Path, cache: Path | None) -> "list[Result]":

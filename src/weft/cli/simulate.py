@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from weft.cli.output import count, errors, results, say
+from weft.cli.plot import check_plot
 from weft.cluster.simulation import IDEAL, PLANS, Balance, Result, Scenario
 from weft.cluster.simulation import simulate as run
 from weft.engine.settings import MAX_BUCKETS
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 #: What can be simulated within a minute or two.
 MAX_NODES = 10_000
 MAX_WEIGHT = 100.0
-PLOT_KINDS = (".png", ".svg", ".pdf")
 #: Of the strategies, and of the ideal; of colours that also the colour-blind tell apart.
 COLOURS = ("#e69f00", "#56b4e9", "#d55e00", "#000000")
 LINES = (6.0, 4.0, 2.0, 0.8)
@@ -91,7 +90,7 @@ def assignment(
         seed=seed,
     )
     if plot:
-        _check_plot(plot)
+        check_plot(plot)
     found = _run(scenario)
     results.print(_table(scenario, found))
     if plot:
@@ -175,17 +174,6 @@ def _row(result: Result) -> list[str]:
 
 
 # The plot
-
-
-def _check_plot(path: Path) -> None:
-    """Before the work, not after it."""
-    if path.suffix.lower() not in PLOT_KINDS:
-        kinds = ", ".join(PLOT_KINDS)
-        raise ConfigError(f"--plot {path}: this is no kind of picture; end it with one of {kinds}")
-    if not path.parent.is_dir():
-        raise ConfigError(f"--plot {path}: there is no directory {path.parent}; make it first")
-    if find_spec("matplotlib") is None:
-        raise ConfigError("--plot needs matplotlib; get it with: pip install 'weft[plot]'")
 
 
 def _draw(path: Path, scenario: Scenario, found: Sequence[Result]) -> None:

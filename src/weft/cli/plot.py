@@ -1,0 +1,18 @@
+"""`--plot FILE`, checked before the work and not after it."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from weft.errors import ConfigError
+
+PLOT_KINDS = (".png", ".svg", ".pdf")
+
+
+def check_plot(path: Path) -> None:
+    if path.suffix.lower() not in PLOT_KINDS:
+        kinds = ", ".join(PLOT_KINDS)
+        raise ConfigError(f"--plot {path}: this is no kind of picture; end it with one of {kinds}")
+    if not path.parent.is_dir():
+        raise ConfigError(f"--plot {path}: there is no directory {path.parent}; make it first")
+    if find_spec("matplotlib") is None:
+        raise ConfigError("--plot needs matplotlib; get it with: pip install 'weft[plot]'")
