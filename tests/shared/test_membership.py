@@ -16,7 +16,9 @@ from weft.redis.client import Client
 from weft.testing.redis import RedisServer
 
 SEATS = 4
-#: Long enough for a busy machine, short enough to wait for.
+#: Long enough for any machine to be heard of in time.
+LONG_MS = 60_000
+#: Short enough to wait for somebody to be gone.
 PATIENCE_MS = 400
 BEAT_S = 0.05
 
@@ -33,15 +35,15 @@ class One(Membership):
         self.name = name
 
     async def beat(
-        self, seats: int = SEATS, patience_ms: int = PATIENCE_MS, status: Status | None = None
+        self, seats: int = SEATS, patience_ms: int = LONG_MS, status: Status | None = None
     ) -> View:
         return await self.meet(status or Status(), seats=seats, patience_ms=patience_ms)
 
     async def beat_until_alone(self) -> View:
-        view = await self.beat()
+        view = await self.beat(patience_ms=PATIENCE_MS)
         while len(view.members) > 1:
             await asyncio.sleep(BEAT_S)
-            view = await self.beat()
+            view = await self.beat(patience_ms=PATIENCE_MS)
         return view
 
 
@@ -204,8 +206,8 @@ def test_nobody_goes_because_the_store_stood_still(redis_server: RedisServer) ->
             before = by_name(a.view)
             redis_server.stop()
             try:
-                under_way = asyncio.ensure_future(a.beat())
-                joining = asyncio.ensure_future(c.beat())
+                under_way = asyncio.ensure_future(a.beat(patience_ms=PATIENCE_MS))
+                joining = asyncio.ensure_future(c.beat(patience_ms=PATIENCE_MS))
                 await asyncio.sleep(1.2 * PATIENCE_MS / 1000)
             finally:
                 redis_server.cont()

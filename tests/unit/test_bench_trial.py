@@ -18,6 +18,8 @@ from weft.bench.field import Contestant, Pace
 from weft.bench.meter import Reading, read
 from weft.bench.nginx import Nginx, find_nginx
 from weft.bench.pages import Author, Page, StaticSite
+from weft.bench.rounds import REPEATS, Race
+from weft.bench.scenarios import SCENARIOS
 from weft.bench.site import Kept, keep
 from weft.bench.trial import Arena, Trial, run_trial
 from weft.errors import ConfigError
@@ -134,6 +136,15 @@ def run(kept: Kept, redis_server: RedisServer) -> Iterator[Callable[[str], Trial
             return run_trial(contestant, kept, nginx, Pace(), arena, lambda served: None)
 
         yield run
+
+
+def test_a_short_crawl_beside_a_long_one_is_repeated(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    arena = Arena(redis_server, Path(sys.executable))
+    race = Race(SCENARIOS["endurance"]._replace(rounds=2), arena, tmp_path, lambda step: None)
+    crawls = [turn.entry.site.total for turn in race.turns() if not turn.is_start]
+    assert crawls == 2 * ([2_000] * REPEATS + [200_000])
 
 
 def test_the_server_counts_requests_of_others_only(kept: Kept) -> None:

@@ -18,6 +18,9 @@ from weft.bench.trial import Arena, Trial, run_trial
 
 #: Start and end are measured in so many rounds at most.
 START_ROUNDS = 3
+#: A short crawl beside a long one is repeated so often in a round, at most: start and end, which
+#: are never twice the same, cost as much as its pages.
+REPEATS = 8
 
 
 class Step(NamedTuple):
@@ -95,25 +98,30 @@ class Race:
     def expected_s(self) -> float:
         """How long it takes, roughly."""
         floor_s = max(_polite_s(site, self.scenario.pace) for site in self.scenario.sites)
-        return sum(max(turn.expected_s, floor_s * (not turn.is_start)) for turn in self._turns())
+        return sum(max(turn.expected_s, floor_s * (not turn.is_start)) for turn in self.turns())
 
     def run(self) -> Sequence[Entry]:
         for entry in self.entries:
             entry.is_out = not entry.contestant.is_installed(self._arena.peers)
         with ExitStack() as stack:
             places = {site: self._open(site, stack) for site in self._sites()}
-            turns = list(self._turns())
+            turns = list(self.turns())
             for done, turn in enumerate(turns):
                 if not turn.entry.is_out:
                     self._take(turn, places, turns[done:])
         return self.entries
 
-    def _turns(self) -> Iterator[Turn]:
+    def turns(self) -> Iterator[Turn]:
         for number in range(1, self.scenario.rounds + 1):
             for entry in self.entries:
-                if number <= START_ROUNDS:
-                    yield Turn(entry, number, is_start=True)
-                yield Turn(entry, number, is_start=False)
+                for _ in range(self._repeats(entry.site)):
+                    if number <= START_ROUNDS:
+                        yield Turn(entry, number, is_start=True)
+                    yield Turn(entry, number, is_start=False)
+
+    def _repeats(self, site: StaticSite) -> int:
+        longest = max(each.total for each in self.scenario.sites)
+        return min(REPEATS, longest // site.total)
 
     def _sites(self) -> Iterator[StaticSite]:
         for site in self.scenario.sites:
