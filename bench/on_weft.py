@@ -6,6 +6,7 @@ pages; what is claimed becomes a Scrapy request again, and is finished in batche
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -17,6 +18,7 @@ from bench.contestant import DEPTH, Found, make_crawler, usual_requests
 from bench.workload import Page
 from weft.clock import SystemClock
 from weft.engine.buffer import Buffer
+from weft.engine.delivery import Delivery
 from weft.engine.fates import Fates
 from weft.engine.fingerprint import Fingerprinter
 from weft.engine.follow import FollowAll
@@ -31,6 +33,8 @@ from weft.engine.settings import JobConfig, read_settings
 from weft.engine.target import SITE_SETTINGS
 from weft.frontier.redis import RedisFrontier
 from weft.records import Ending, Outcome, PackedRequest, Stats
+from weft.sinks import SinkConfig
+from weft.sinks.deadletters import DeadLetters
 
 OWNER = "bench:1:0000"
 
@@ -156,7 +160,7 @@ def _intake(crawler: Crawler, packer: Packer, frontier: RedisFrontier, config: J
     """As the scheduler makes it; the buffer is there because it is asked for, and stays empty."""
     buffer = Buffer(
         frontier,
-        [],
+        Delivery([], DeadLetters(SinkConfig(Path("nowhere")))),
         owner=OWNER,
         capacity=config.concurrency,
         config=config.frontier,

@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from weft.clock import monotonic_s
 from weft.config import FrontierConfig, HostLimits
 from weft.engine.buffer import Buffer
+from weft.engine.delivery import Delivery
 from weft.frontier import MemoryFrontier
 from weft.records import AddStatus, Claim, Claims, Ending, Outcome, PackedRequest, Stats
-from weft.sinks import KeyedItem
+from weft.sinks import KeyedItem, Refusal, SinkConfig
+from weft.sinks.deadletters import DeadLetters
 from weft.testing.clock import FakeClock
 from weft.urls import fingerprint, host_key
 
@@ -89,6 +92,8 @@ class Door(MemoryFrontier):
 
 
 class MemorySink:
+    place = "memory"
+
     def __init__(self, calls: list[str]) -> None:
         self.calls = calls
         self.items: list[KeyedItem] = []
@@ -97,12 +102,13 @@ class MemorySink:
 
     async def open(self) -> None: ...
 
-    async def store(self, items: Sequence[KeyedItem]) -> None:
+    async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
         self.calls.append(f"store {len(items)}")
         if self.error is not None:
             raise self.error
         self.items += items
         self.after_store()
+        return ()
 
     async def clear(self) -> None: ...
 
@@ -128,10 +134,11 @@ class Crawl:
         self.frontier = site.frontier
         self.door = Door(site.frontier, self.calls)
         self.sink = MemorySink(self.calls)
+        self.dead_letters = DeadLetters(SinkConfig(Path("nowhere")))
         self.sent_ago_ms: dict[str, int] = {}
         self.buffer = Buffer(
             self.door,
-            [self.sink],
+            Delivery([self.sink], self.dead_letters),
             owner=owner,
             capacity=4,
             config=site.config,

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from storing import batch_of
-from weft.sinks import PartedJsonLinesSink, Sink, make_sink
+from weft.sinks import PartedJsonLinesSink, Sink, SinkConfig, make_sink
 
 
 def shared_sink(output: Path, job_dir: Path, merge_every_s: float) -> Sink:
     if output.suffix == ".db":
-        return make_sink(str(output), job_dir, is_shared=True)
+        return make_sink(str(output), SinkConfig(job_dir, is_shared=True))
     return PartedJsonLinesSink(output, job_dir / "index", job_dir / "parts", merge_every_s)
 
 

@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from weft.sinks import KeyedItem, make_sink
+from weft.sinks import KeyedItem, SinkConfig, make_sink
 from weft.testing.sink_contract import numbered
 
 BATCH_ITEMS = 20
@@ -37,7 +37,7 @@ def read_numbers(output: Path) -> list[int]:
 
 
 async def store_until_killed(output: str, job_dir: Path, first_batch: int) -> None:
-    sink = make_sink(output, job_dir)
+    sink = make_sink(output, SinkConfig(job_dir))
     await sink.open()
     print("open", flush=True)
     number = first_batch
@@ -48,7 +48,7 @@ async def store_until_killed(output: str, job_dir: Path, first_batch: int) -> No
 
 
 async def store_one(output: Path, job_dir: Path, number: int) -> None:
-    sink = make_sink(str(output), job_dir)
+    sink = make_sink(str(output), SinkConfig(job_dir))
     await sink.open()
     try:
         await sink.store(batch_of(number))

@@ -6,6 +6,7 @@ WeftError
 ├── PackError           a request that cannot be stored
 ├── EngineError         this Scrapy is not one that Weft knows
 └── StoreError          the frontier or a sink cannot go on
+    ├── SinkDownError       a sink cannot be reached now; it is tried again
     ├── StoreLockedError    another process has it open
     ├── StoreMissingError   there is nothing at that place
     ├── StoreFormatError    written by a newer Weft
@@ -42,6 +43,10 @@ class EngineError(WeftError):
 
 class StoreError(WeftError):
     """The frontier or a sink cannot go on. Nothing that it had taken is lost."""
+
+
+class SinkDownError(StoreError):
+    """A sink cannot be reached at the moment. The crawl waits for it."""
 
 
 class StoreLockedError(StoreError):

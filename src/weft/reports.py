@@ -32,13 +32,16 @@ class Report(msgspec.Struct, frozen=True):
     #: Scrapy's word for why: finished, shutdown, max_pages …
     reason: str
     progress: Progress
-    outputs: tuple[str, ...]
+    #: Where items went, as it may be shown.
+    sinks: tuple[str, ...]
     #: Requests that failed, by kind.
     failures: dict[str, int]
     #: Requests that a rule refused, such as robots.txt.
     refused: int
     #: Items that a pipeline of the project failed on.
     item_errors: int
+    #: How often a sink refused an item.
+    dead_letters: int
     error: WeftError | None
 
 

@@ -5,6 +5,7 @@ keyed hash over method, canonical URL and body, so that it fits into a signed in
 the odds that two of n URLs collide are about n²/2⁶⁴.
 """
 
+import re
 from hashlib import blake2b
 
 import can_ada
@@ -72,3 +73,8 @@ def host_key(url: str) -> str:
         return str(can_ada.parse(url).hostname)
     except NO_URL:
         return ""
+
+
+def without_password(address: str) -> str:
+    """The address of a server as it may be shown."""
+    return re.sub(r"(?<=://)[^/?#]*@", "***@", address)

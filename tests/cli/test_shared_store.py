@@ -115,9 +115,9 @@ def test_two_that_start_together_inject_once_and_one_that_joins_late_takes_work(
 KILLED = """
 import asyncio, os
 from pathlib import Path
-from weft.sinks import KeyedItem, make_sink
+from weft.sinks import KeyedItem, SinkConfig, make_sink
 async def be_killed():
-    sink = make_sink("out.jsonl", Path(".weft/job"), is_shared=True)
+    sink = make_sink("out.jsonl", SinkConfig(Path(".weft/job"), is_shared=True))
     await sink.open()
     for url in ("merged", "left"):
         await sink.store([KeyedItem(url.encode().ljust(16), {"url": url})])

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from weft.sinks import PartedJsonLinesSink, Sink, make_sink
+from weft.sinks import PartedJsonLinesSink, Sink, SinkConfig, make_sink
 from weft.testing.sink_contract import SinkContract
 
 
@@ -13,7 +13,7 @@ class TestSqliteSink(SinkContract):
     KEEPS_NEWER = True
 
     def make_sink(self, directory: Path) -> Sink:
-        return make_sink(str(directory / "items.db"), directory / "job")
+        return make_sink(str(directory / "items.db"), SinkConfig(directory / "job"))
 
     def read_items(self, directory: Path) -> list[dict[str, object]]:
         with closing(sqlite3.connect(directory / "items.db")) as database:
@@ -24,7 +24,7 @@ class TestJsonLinesSink(SinkContract):
     KEEPS_NEWER = False
 
     def make_sink(self, directory: Path) -> Sink:
-        return make_sink(str(directory / "items.jsonl"), directory / "job")
+        return make_sink(str(directory / "items.jsonl"), SinkConfig(directory / "job"))
 
     def read_items(self, directory: Path) -> list[dict[str, object]]:
         with (directory / "items.jsonl").open(encoding="utf-8", newline="\n") as lines:
@@ -33,7 +33,8 @@ class TestJsonLinesSink(SinkContract):
 
 class TestPartedJsonLinesSink(TestJsonLinesSink):
     def make_sink(self, directory: Path) -> Sink:
-        return make_sink(str(directory / "items.jsonl"), directory / "job", is_shared=True)
+        config = SinkConfig(directory / "job", is_shared=True)
+        return make_sink(str(directory / "items.jsonl"), config)
 
 
 class TestPartedJsonLinesSinkThatMergesAtOnce(TestJsonLinesSink):

@@ -47,7 +47,7 @@ def test_all_wrong_settings_are_told_at_once(site: SiteServer, tmp_path: Path) -
 
 
 def test_items_go_where_weft_output_says(site: SiteServer, tmp_path: Path) -> None:
-    settings = {"WEFT_OUTPUT": ["pages.jsonl", "pages.db"], "WEFT_STORE": "rocks://jobs/one"}
+    settings = {"WEFT_SINKS": ["pages.jsonl", "pages.db"], "WEFT_STORE": "rocks://jobs/one"}
     done = crawl(tmp_path, Fetcher, settings, urls=[site.url])
     assert read_items(tmp_path / "pages.db") == done.items
     assert len((tmp_path / "pages.jsonl").read_text().splitlines()) == 1

@@ -9,7 +9,7 @@ import pytest
 from disks import fill, small_disk_at
 from storing import batch_of, numbers_until, read_numbers, store_one
 from weft.errors import StoreFullError
-from weft.sinks import Sink, make_sink
+from weft.sinks import Sink, SinkConfig, make_sink
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_full_disk_loses_nothing_and_stores_nothing_twice(
     output, job_dir = (tmp_path / part for part in LAYOUTS[layout])
 
     async def scenario() -> int:
-        sink = make_sink(str(output), job_dir)
+        sink = make_sink(str(output), SinkConfig(job_dir))
         await sink.open()
         ballast = fill(small_disk, leave_bytes)
         failed = await store_until_full(sink)
@@ -66,7 +66,7 @@ def test_sink_opens_after_the_disk_was_full(tmp_path: Path, small_disk: Path, la
     output, job_dir = (tmp_path / part for part in LAYOUTS[layout])
 
     async def scenario() -> int:
-        sink = make_sink(str(output), job_dir)
+        sink = make_sink(str(output), SinkConfig(job_dir))
         await sink.open()
         ballast = fill(small_disk, 100_000)
         failed = await store_until_full(sink)

@@ -17,7 +17,7 @@ from watch import LeaseWatch
 from weft.frontier.redis import RedisFrontier
 from weft.records import Stats
 from weft.redis.keys import is_ours
-from weft.sinks import make_sink
+from weft.sinks import SinkConfig, make_sink
 from weft.testing import Hit, Site, SiteServer
 from weft.testing.redis import RedisServer
 
@@ -94,7 +94,7 @@ async def _read(url: str, question: Callable[[RedisFrontier], Awaitable[Answer]]
 
 async def _take_up_parts(output: Path) -> None:
     """As the next worker would: the items of one that was killed last of all are in its part."""
-    sink = make_sink(str(output), output.parent / ".weft" / JOB, is_shared=True)
+    sink = make_sink(str(output), SinkConfig(output.parent / ".weft" / JOB, is_shared=True))
     await sink.open()
     await sink.close()
 

@@ -16,7 +16,7 @@ from weft.redis.client import Client
 from weft.testing.redis import RedisServer
 
 STATUS = NodeStatus(host="h", pid=7, jobs={"j": DutyStatus(DutyState.FAILED, 3, 0, "why")})
-WORK = Work(("https://example.org/",), {"a": "1"}, {"DEPTH_LIMIT": 2, "WEFT_OUTPUT": ["x"]}, "INFO")
+WORK = Work(("https://example.org/",), {"a": "1"}, {"DEPTH_LIMIT": 2, "WEFT_SINKS": ["x"]}, "INFO")
 
 
 def run(kit: Kit, test: Callable[[Client], Coroutine[Any, Any, None]]) -> None:

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +16,13 @@ from weft.cluster.status import JobState, Status
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.engine import share as module
 from weft.engine.buffer import Buffer
+from weft.engine.delivery import Delivery
 from weft.engine.share import Share
 from weft.frontier.redis import RedisFrontier
 from weft.records import Claim, Ending, Outcome, Stats
 from weft.redis.client import Client
+from weft.sinks import SinkConfig
+from weft.sinks.deadletters import DeadLetters
 from weft.testing.frontier_contract import done, request
 from weft.testing.redis import RedisServer
 
@@ -528,7 +532,7 @@ class Worker:
         self.peer = peer
         self.buffer = Buffer(
             peer.frontier,
-            [],
+            Delivery([], DeadLetters(SinkConfig(Path("nowhere")))),
             owner=peer.name,
             capacity=16,
             config=peer.frontier._config,

@@ -6,7 +6,7 @@ from pathlib import Path
 from running import Weft
 from weft.frontier import RocksFrontier
 from weft.records import AddStatus, Ending, Outcome
-from weft.sinks import KeyedItem, make_sink
+from weft.sinks import KeyedItem, SinkConfig, make_sink
 from weft.testing import Site, SiteServer
 from weft.testing.frontier_contract import request
 
@@ -39,7 +39,7 @@ def test_a_claim_that_is_not_finished_comes_back(tmp_path: Path) -> None:
 
 def test_an_item_is_stored_once_however_often_it_arrives(tmp_path: Path) -> None:
     async def tour() -> None:
-        sink = make_sink(str(tmp_path / "items.jsonl"), tmp_path)
+        sink = make_sink(str(tmp_path / "items.jsonl"), SinkConfig(tmp_path))
         await sink.open()
         item = KeyedItem(key=b"0123456789abcdef", fields={"title": "Weft"})
         await sink.store([item])

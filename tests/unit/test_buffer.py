@@ -6,7 +6,7 @@ import pytest
 from buffering import CLAIM_MS, Crawl, item, link, nothing, run
 from weft.engine import buffer as module
 from weft.engine.buffer import Buffer
-from weft.errors import StoreError, StoreFullError, WeftError
+from weft.errors import SinkDownError, StoreError, StoreFullError, WeftError
 from weft.records import Claim, Ending, Outcome, PackedRequest
 from weft.urls import fingerprint
 
@@ -49,7 +49,6 @@ def test_items_are_stored_before_links_are_added_before_the_claim_is_finished() 
         assert crawl.calls[:3] == ["store 1", "add 1", "finish 1"]
         assert crawl.calls[3].startswith("claim")
         assert crawl.sink.items == [item(1)]
-        assert crawl.buffer.items == 1
 
     run(test())
 
@@ -393,3 +392,36 @@ def test_known_links_are_counted() -> None:
             assert crawl.buffer.known == 2
 
     run(test())
+
+
+# A sink that is down
+
+
+def test_claims_stay_ours_while_a_sink_is_down() -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            claim = await crawl.taken()
+            crawl.sink.error = SinkDownError("it is down")
+            crawl.buffer.put_item(item(1))
+            crawl.end(claim)
+            for _ in range(10):
+                crawl.clock.advance(CLAIM_MS // 3 + 1)
+                crawl.door.renewed.clear()
+                await until(lambda: bool(crawl.door.renewed))
+                assert claim.token in crawl.door.renewed[-1]
+            assert await crawl.frontier.reclaim() == 0
+            assert "finish 1" not in crawl.calls
+            crawl.sink.error = None
+            await crawl.finished()
+        assert crawl.sink.items == [item(1)]
+        assert crawl.door.outcomes[0].token == claim.token
+        assert crawl.buffer.late == 0
+
+    run(test())
+
+
+async def until(predicate: Callable[[], bool]) -> None:
+    while not predicate():  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0.01)

@@ -5,7 +5,14 @@ import pytest
 
 from weft import sinks
 from weft.errors import ConfigError
-from weft.sinks import JsonLinesSink, PartedJsonLinesSink, Sink, SqliteSink, make_sink
+from weft.sinks import (
+    JsonLinesSink,
+    PartedJsonLinesSink,
+    Sink,
+    SinkConfig,
+    SqliteSink,
+    make_sink,
+)
 from weft.testing.sink_contract import numbered
 
 JOB = Path("job")
@@ -15,25 +22,26 @@ JOB = Path("job")
     "output", ["items.db", "a/items.sqlite", "/x/items.SQLITE3", "sqlite:///x/items", "a b.db"]
 )
 def test_sqlite_is_chosen(output: str) -> None:
-    assert isinstance(make_sink(output, JOB), SqliteSink)
+    assert isinstance(make_sink(output, SinkConfig(JOB)), SqliteSink)
 
 
 @pytest.mark.parametrize("output", ["items.jsonl", "a/items.jl", "x.NDJSON", "jsonl:///x/items.db"])
 def test_json_lines_are_chosen(output: str) -> None:
-    assert isinstance(make_sink(output, JOB), JsonLinesSink)
+    assert isinstance(make_sink(output, SinkConfig(JOB)), JsonLinesSink)
 
 
 @pytest.mark.parametrize(
     ("output", "kind"), [("items.jsonl", PartedJsonLinesSink), ("items.db", SqliteSink)]
 )
 def test_sink_that_workers_share(output: str, kind: type[Sink]) -> None:
-    assert isinstance(make_sink(output, JOB, is_shared=True), kind)
+    assert isinstance(make_sink(output, SinkConfig(JOB, is_shared=True)), kind)
 
 
 def test_workers_that_spell_the_path_differently_share_one_file(tmp_path: Path) -> None:
     async def scenario() -> None:
         spellings = [tmp_path / "items.jsonl", tmp_path / "job" / ".." / "link" / "items.jsonl"]
-        sinks = [make_sink(str(path), tmp_path / "job", is_shared=True) for path in spellings]
+        config = SinkConfig(tmp_path / "job", is_shared=True)
+        sinks = [make_sink(str(path), config) for path in spellings]
         for sink in sinks:
             await sink.open()
             await sink.store([numbered(1)])
@@ -47,11 +55,12 @@ def test_workers_that_spell_the_path_differently_share_one_file(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "output", ["", "items", "items.csv", "sqlite://", "sqlite:///", "jsonl://x.jsonl", "s3:///x.db"]
+    "output",
+    ["", "items", "items.ods", "sqlite://", "sqlite:///", "jsonl://x.jsonl", "gs://x/y.db"],
 )
 def test_anything_else_is_refused_with_the_choices(output: str) -> None:
     with pytest.raises(ConfigError, match=r"\.db.*\.jsonl.*sqlite:///path") as caught:
-        make_sink(output, JOB)
+        make_sink(output, SinkConfig(JOB))
     assert repr(output) in str(caught.value)
 
 

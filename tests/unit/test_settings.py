@@ -36,7 +36,7 @@ def test_defaults() -> None:
     assert config.frontier.order is Order.PRIORITY
     assert config.limits == HostLimits(delay_ms=0, concurrency=8)
     assert config.limits_by_host == {}
-    assert config.outputs == (".weft/quotes/items.db",)
+    assert config.sinks == (".weft/quotes/items.db",)
     assert (config.item_key, config.fingerprint_headers) == ((), ())
     assert (config.max_pages, config.is_fresh, config.is_rerun) == (0, False, True)
 
@@ -45,7 +45,7 @@ def test_every_setting_is_read() -> None:
     config = read(
         WEFT_STORE="rocks:///data/job",
         WEFT_ORDER="dfs",
-        WEFT_OUTPUT=["a.jsonl", Path("b.db")],
+        WEFT_SINKS=["a.jsonl", Path("b.db")],
         WEFT_ITEM_KEY="url,lang",
         WEFT_FINGERPRINT_HEADERS=["Accept"],
         WEFT_MAX_PAGES="7",
@@ -56,18 +56,18 @@ def test_every_setting_is_read() -> None:
     )
     assert config.job_dir == Path("/data/job")
     assert config.frontier.order is Order.DFS
-    assert config.outputs == ("a.jsonl", "b.db")
+    assert config.sinks == ("a.jsonl", "b.db")
     assert (config.item_key, config.fingerprint_headers) == (("url", "lang"), ("Accept",))
     assert (config.max_pages, config.is_fresh, config.is_rerun) == (7, True, False)
     assert config.limits == config.frontier.limits == HostLimits(delay_ms=250, concurrency=3)
 
 
 def test_items_can_go_nowhere() -> None:
-    assert read(WEFT_OUTPUT=[]).outputs == ()
+    assert read(WEFT_SINKS=[]).sinks == ()
 
 
 def test_items_go_where_the_job_is() -> None:
-    assert read(WEFT_STORE="rocks:///data/job").outputs == ("/data/job/items.db",)
+    assert read(WEFT_STORE="rocks:///data/job").sinks == ("/data/job/items.db",)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_items_of_a_shared_job_have_a_directory_on_each_machine(
 ) -> None:
     config = read(WEFT_STORE=REDIS, **values)
     assert config.job_dir == Path(job_dir)
-    assert config.outputs == (f"{job_dir}/items.db",)
+    assert config.sinks == (f"{job_dir}/items.db",)
 
 
 def test_a_job_has_the_name_of_its_spider_or_its_own() -> None:
@@ -208,7 +208,7 @@ def test_all_problems_are_told_at_once() -> None:
     told = problems(
         WEFT_STORE="mysql://h",
         WEFT_ORDER="best",
-        WEFT_OUTPUT=5,
+        WEFT_SINKS=5,
         WEFT_MAX_PAGES=-1,
         WEFT_FRESH="maybe",
         WEFT_RERUN="maybe",
@@ -223,7 +223,7 @@ def test_all_problems_are_told_at_once() -> None:
     names = [
         "WEFT_STORE",
         "WEFT_ORDER",
-        "WEFT_OUTPUT",
+        "WEFT_SINKS",
         "WEFT_MAX_PAGES",
         "WEFT_FRESH",
         "WEFT_RERUN",

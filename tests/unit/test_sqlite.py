@@ -49,8 +49,8 @@ def assert_refused(path: Path, error: type[StoreError], text: str) -> None:
 
 def test_update_keeps_the_place_and_renews_the_time(tmp_path: Path) -> None:
     path = tmp_path / "items.db"
-    asyncio.run(store(SqliteSink(path, FixedClock(1000)), [numbered(1), numbered(2)]))
-    asyncio.run(store(SqliteSink(path, FixedClock(2000)), [numbered(1, v=2)]))
+    asyncio.run(store(SqliteSink(path, clock=FixedClock(1000)), [numbered(1), numbered(2)]))
+    asyncio.run(store(SqliteSink(path, clock=FixedClock(2000)), [numbered(1, v=2)]))
     rows = query(path, "SELECT id, item, stored_at_ms FROM items")
     assert rows == [(1, '{"number":1,"v":2}', 2000), (2, '{"number":2}', 1000)]
 

@@ -17,7 +17,7 @@ def progress(pages: int, added: int = 0) -> Progress:
 
 
 def report(reason: str, pages: int = 1) -> Report:
-    return Report(reason, progress(pages), ("out.jsonl",), {"timeout": 1}, 1, 1, None)
+    return Report(reason, progress(pages), ("out.jsonl",), {"timeout": 1}, 1, 1, 1, None)
 
 
 def merged(*reasons: str, stopped_by: str = "") -> Report:
@@ -51,9 +51,9 @@ def test_the_newest_look_at_the_frontier_counts() -> None:
 def test_reports_become_one() -> None:
     told = merged("finished", "finished")
     assert told.reason == "finished"
-    assert told.outputs == ("out.jsonl",)
+    assert told.sinks == ("out.jsonl",)
     assert told.failures == {"timeout": 2}
-    assert (told.refused, told.item_errors, told.error) == (2, 2, None)
+    assert (told.refused, told.item_errors, told.dead_letters, told.error) == (2, 2, 2, None)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_workers_share_the_pages(number: int, max_pages: int, shares: list[int])
 
 def test_a_report_travels_with_its_error() -> None:
     error = StoreFullError("no space left")
-    told = Report("store_error", progress(1), (), {}, 0, 0, error)
+    told = Report("store_error", progress(1), (), {}, 0, 0, 0, error)
     there = decode_word(encode_word(Word(report=told))).report
     assert there is not None
     assert str(there.error) == "no space left"

@@ -139,7 +139,7 @@ def _on_redis(plan: Plan) -> list[Command]:
 
 
 def _addon(plan: Plan, spider: Path = _SPIDER) -> list[Command]:
-    ours = {"ADDONS": '{"weft.Addon": 500}', "WEFT_OUTPUT": plan.outputs[0]}
+    ours = {"ADDONS": '{"weft.Addon": 500}', "WEFT_SINKS": plan.outputs[0]}
     return [[*_scrapy(plan, spider), *_set(ours)]]
 
 

@@ -21,6 +21,7 @@ from weft.cli.options import (
     Outputs,
     Pairs,
     QueueOrder,
+    TableSchema,
     Targets,
     WorkersPerHost,
     read_overrides,
@@ -46,6 +47,7 @@ from weft.sinks import has_parts
 def crawl(
     targets: Targets,
     output: Outputs = None,
+    schema: TableSchema = None,
     order: QueueOrder = None,
     depth: Depth = None,
     max_pages: Annotated[
@@ -99,6 +101,7 @@ def crawl(
     overrides = read_overrides(
         setting,
         output=output,
+        schema=schema,
         order=order,
         depth=depth,
         delay=delay,

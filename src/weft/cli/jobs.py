@@ -23,6 +23,7 @@ from weft.cli.options import (
     Pairs,
     QueueOrder,
     SharedStoreUrl,
+    TableSchema,
     Targets,
     WorkersPerHost,
     check_shared,
@@ -144,6 +145,7 @@ def _duties(nodes: Iterable[Node], name: str) -> dict[str, DutyStatus]:
 def start(
     targets: Targets,
     output: Outputs = None,
+    schema: TableSchema = None,
     order: QueueOrder = None,
     depth: Depth = None,
     delay: Delay = None,
@@ -174,6 +176,7 @@ def start(
     overrides = read_overrides(
         setting,
         output=output,
+        schema=schema,
         order=order,
         depth=depth,
         delay=delay,
@@ -196,8 +199,8 @@ def start(
 def _check(target: Target, overrides: dict[str, Any]) -> JobConfig:
     """Read the settings as a worker would, so that mistakes are told here and now."""
     config = read_job(target, overrides)
-    for each in config.outputs:
-        make_sink(each, config.job_dir)
+    for each in config.sinks:
+        make_sink(each, config.sink)
     return config
 
 
@@ -228,7 +231,7 @@ async def _start(store: Store, name: str, work: Work, fresh: JobConfig | None) -
 
 async def _forget(config: JobConfig) -> None:
     """Forget an earlier crawl, and the items that are within reach of this machine."""
-    sinks = [make_sink(each, config.job_dir, is_shared=True) for each in config.outputs]
+    sinks = [make_sink(each, config.sink) for each in config.sinks]
 
     async def forget_items() -> None:
         for sink in sinks:

@@ -8,6 +8,7 @@ from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS
 from weft.errors import ConfigError
 from weft.frontier import Store, parse_store
 from weft.records import Order
+from weft.sinks.base import Schema
 
 Targets = Annotated[
     list[str],
@@ -22,9 +23,20 @@ Outputs = Annotated[
     typer.Option(
         "--output",
         "-o",
-        metavar="FILE",
-        help="Where items go: FILE.jsonl or FILE.db; may be given several times. "
-        "Default: items.db in the job's directory.",
+        metavar="SINK",
+        help="Where items go: FILE.jsonl, .json, .csv, .xml, .parquet or .db, "
+        "mongodb://HOST/DB/COLLECTION, mysql:// or postgresql://HOST/DB/TABLE, "
+        "sqlite:///FILE.db/TABLE, ftp://HOST/FILE, s3://BUCKET/PREFIX. "
+        "May be given several times. Default: items.db in the job's directory.",
+        show_default=False,
+    ),
+]
+TableSchema = Annotated[
+    Schema | None,
+    typer.Option(
+        "--schema",
+        help="Whether tables get columns for new fields (open, the default), or items that have "
+        "them are refused (strict).",
         show_default=False,
     ),
 ]
@@ -89,6 +101,7 @@ def read_overrides(
     pairs: list[str] | None,
     *,
     output: list[str] | None,
+    schema: Schema | None,
     order: Order | None,
     depth: int | None,
     delay: float | None,
@@ -99,7 +112,8 @@ def read_overrides(
 ) -> dict[str, Any]:
     """The settings that the options of a crawl stand for, above those that `-s` sets."""
     options = {
-        "WEFT_OUTPUT": output,
+        "WEFT_SINKS": output,
+        "WEFT_SCHEMA": schema and str(schema),
         "WEFT_ORDER": order and str(order),
         "DEPTH_LIMIT": depth,
         "DOWNLOAD_DELAY": delay,

@@ -3,6 +3,7 @@
 from weft.cli import INTERRUPTED
 from weft.cli.output import count, say, warn
 from weft.reports import Report
+from weft.sinks.deadletters import DEAD_LETTERS
 
 
 def summarize(report: Report) -> None:
@@ -16,11 +17,14 @@ def summarize(report: Report) -> None:
         say(f"  {count(number, 'request')} failed: {kind}")
     if report.item_errors:
         say(f"  {count(report.item_errors, 'item')} failed in a pipeline, see the log")
+    if report.dead_letters:
+        refused = count(report.dead_letters, "item")
+        say(f"  {refused} refused by a sink, see {DEAD_LETTERS} in the job's directory")
     if report.refused:
         say(f"  {count(report.refused, 'request')} refused, as by robots.txt")
     _tell_what_is_left(report)
-    if report.outputs and progress.items:
-        say(f"Items are in {', '.join(report.outputs)}")
+    if report.sinks and progress.items:
+        say(f"Items are in {', '.join(report.sinks)}")
 
 
 def _tell_what_is_left(report: Report) -> None:

@@ -21,12 +21,13 @@ import msgspec
 
 from weft.clock import monotonic_s
 from weft.config import FrontierConfig
+from weft.engine.delivery import Delivery
 from weft.engine.holding import RENEWALS, Holding
 from weft.engine.share import Share
 from weft.errors import WeftError
 from weft.frontier import Frontier
 from weft.records import AddStatus, Claim, Outcome, PackedRequest, Stats
-from weft.sinks import KeyedItem, Sink
+from weft.sinks import KeyedItem
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ class Buffer:
     def __init__(
         self,
         frontier: Frontier,
-        sinks: Sequence[Sink],
+        delivery: Delivery,
         *,
         owner: str,
         capacity: int,
@@ -72,7 +73,7 @@ class Buffer:
     ) -> None:
         """`share`: None: the frontier is ours alone."""
         self._frontier = frontier
-        self._sinks = sinks
+        self._delivery = delivery
         self._share = share
         self._owner = owner
         self._capacity = capacity
@@ -98,7 +99,6 @@ class Buffer:
         #: Nothing was left to do, here or in the frontier, when a round last looked.
         self.is_settled = False
         self.stats = Stats()
-        self.items = 0
         self.known = 0
         #: Outcomes that were ignored, for their claims had been given to others.
         self.late = 0
@@ -236,6 +236,7 @@ class Buffer:
         """End `run` after the round that is under way."""
         self.rest()
         self._is_stopped = True
+        self._delivery.hurry()
         self._work.set()
 
     async def flush(self) -> None:
@@ -268,7 +269,7 @@ class Buffer:
         links, self._links = self._links, []
         await self._store(items)
         await self._add(links)
-        self._notice_restart(ended)
+        self._notice_restart()
         await self._end(ended)
         await self._give_back()
         self._notice_restart()
@@ -279,11 +280,21 @@ class Buffer:
         self.after_round()
 
     async def _store(self, items: list[KeyedItem]) -> None:
+        """Sinks may be down for long: meanwhile the claims stay ours."""
         if not items:
             return
-        for sink in self._sinks:
-            await sink.store(items)
-        self.items += len(items)
+        delivery = asyncio.ensure_future(self._delivery.store(items))
+        try:
+            while not delivery.done():
+                await asyncio.wait([delivery], timeout=self._renew_in_s())
+                if not delivery.done():
+                    await self._renew()
+            delivery.result()
+        finally:
+            delivery.cancel()
+
+    def _renew_in_s(self) -> float:
+        return max(ROUND_S, min(IDLE_ROUND_S, self._holding.renew_at_s - self._now_s()))
 
     async def _add(self, links: list[PackedRequest]) -> None:
         if not links:
@@ -339,14 +350,14 @@ class Buffer:
             self._holding.ready.discard(set(tokens))
         return tokens
 
-    def _notice_restart(self, ended: Sequence[Ended] = ()) -> None:
+    def _notice_restart(self) -> None:
         """A store that went back to an earlier state may not know links any more that we did not
         pass on again because we had passed them on before. So the pages that had them, which are
         those not finished yet, are worked on again."""
         if self._frontier.restarts == self._restarts:
             return
         self._restarts = self._frontier.restarts
-        spoilt = self._holding.spoil(claim.token for claim, _ in (*ended, *self._ended))
+        spoilt = self._holding.spoil()
         logger.warning(
             "the store was restarted and may have forgotten the last moments; "
             "%d requests that were under way are worked on again",

@@ -33,6 +33,14 @@ class Fates:
         """What is known about a request; None: it never was a claim."""
         return self._fates.get(request)
 
+    def origin(self, source: Response | Failure | None) -> tuple[str, int]:
+        """The URL of the page that something came from, and when it was fetched."""
+        if not isinstance(source, Response):
+            request = getattr(source, "request", None)
+            return (request.url, 0) if isinstance(request, Request) else ("", 0)
+        fate = self._fates.get(source.request) if source.request else None
+        return source.url, fate.fetched_at_ms if fate else 0
+
     def take_ended(self) -> list[Fate]:
         """The fates of all requests that Scrapy has let go of."""
         ended = [self._fates.pop(request) for request in self._held.let_go(self._fates)]
@@ -46,7 +54,8 @@ class Fates:
         """The network, or the cache, answered."""
         if fate := self._fates.get(request):
             fate.status = response.status
-            now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+            fate.fetched_at_ms = self._clock.now_ms()
+            now = datetime.fromtimestamp(fate.fetched_at_ms / 1000, UTC)
             fate.retry_after_ms = retry_after_ms(response.headers.get("Retry-After"), now)
 
     def note_left_downloader(self, request: Request) -> None:

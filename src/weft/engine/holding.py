@@ -8,7 +8,7 @@ nothing before a renewal has told which claims it still has.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from weft.engine.ready import Ready
 from weft.records import Claim
@@ -27,6 +27,8 @@ class Holding:
         self._now_s = now_s
         self._sure_until_s = -math.inf
         self._in_hand: dict[int, Claim] = {}
+        # No longer in hand, but not finished either: a sink may still have to take their items.
+        self._ended: set[int] = set()
         # Of those that are, or were, in hand: what another has by now, and what is to be given
         # back instead of being finished.
         self._lost: set[int] = set()
@@ -49,8 +51,10 @@ class Holding:
         return claim
 
     def end(self, token: int) -> Claim:
-        """No longer in hand."""
-        return self._in_hand.pop(token)
+        """No longer in hand; to be renewed until `forget`."""
+        claim = self._in_hand.pop(token)
+        self._ended.add(token)
+        return claim
 
     # How sure they are
 
@@ -65,16 +69,15 @@ class Holding:
 
     def tokens(self) -> list[int]:
         """What has to be renewed."""
-        return [
-            token for token in (*self._in_hand, *self.ready.tokens()) if not self.is_lost(token)
-        ]
+        held = (*self._in_hand, *self._ended, *self.ready.tokens())
+        return [token for token in held if not self.is_lost(token)]
 
     def note_renewed(
         self, asked_at_s: float, tokens: Sequence[int], answers: Sequence[bool]
     ) -> int:
         """What a renewal of `tokens` has told; the number of claims that are lost."""
         lost = {token for token, is_ours in zip(tokens, answers, strict=True) if not is_ours}
-        self._lost.update(lost & self._in_hand.keys())
+        self._lost.update(lost & (self._in_hand.keys() | self._ended))
         self.ready.discard(lost)
         self.renew_at_s = asked_at_s + self._claim_s / RENEWALS
         self._sure_until_s = asked_at_s + self._claim_s * (1 - MARGIN)
@@ -92,11 +95,12 @@ class Holding:
     def is_spoilt(self, token: int) -> bool:
         return token in self._spoilt
 
-    def spoil(self, ended: Iterable[int]) -> int:
-        """Give back all that is in hand, and these that were, instead of finishing it; how many."""
-        self._spoilt.update(self._in_hand, ended)
+    def spoil(self) -> int:
+        """Give back all that is not finished yet instead of finishing it; how many."""
+        self._spoilt.update(self._in_hand, self._ended)
         return len(self._spoilt)
 
     def forget(self, token: int) -> None:
+        self._ended.discard(token)
         self._lost.discard(token)
         self._spoilt.discard(token)

@@ -20,6 +20,7 @@ from scrapy.http import Response
 from scrapy.pipelines import ItemPipelineManager
 from twisted.python.failure import Failure
 
+from weft.engine.declared import declared_fields
 from weft.engine.follow import FollowAll
 from weft.engine.places import Place
 from weft.engine.scheduler import Scheduler, scheduler_of
@@ -55,11 +56,19 @@ class ItemProcessor(ItemPipelineManager):
     def _store(self, item: Any, response: Response | Failure | None) -> None:
         scheduler = self._scheduler
         place = scheduler.places.pop(item) or scheduler.intake.errback_place(response)
-        if ItemAdapter.is_item(item):
-            fields = dict(item) if _is_plain(item) else ItemAdapter(item).asdict()
-            scheduler.put_item(
-                KeyedItem(item_key(fields, place, scheduler.config.item_key), fields)
+        if not ItemAdapter.is_item(item):
+            return
+        fields = dict(item) if _is_plain(item) else ItemAdapter(item).asdict()
+        page, fetched_at_ms = scheduler.fates.origin(response)
+        scheduler.put_item(
+            KeyedItem(
+                item_key(fields, place, scheduler.config.item_key),
+                fields,
+                page,
+                fetched_at_ms,
+                declared_fields(type(item)),
             )
+        )
 
 
 def _is_plain(item: Any) -> bool:

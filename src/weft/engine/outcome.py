@@ -27,6 +27,8 @@ class Fate:
     claim: Claim
     #: Status of the last response from the network (or the cache); 0: none.
     status: int = 0
+    #: When that response came; 0: none did.
+    fetched_at_ms: int = 0
     retry_after_ms: int = 0
     crawl_delay_ms: int = 0
     #: What went wrong on the network, whether it is retried or not.

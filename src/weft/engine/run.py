@@ -18,6 +18,7 @@ from weft.engine.target import Target
 from weft.errors import ConfigError
 from weft.records import Stats
 from weft.reports import WATCH_S, Progress, Report
+from weft.urls import without_password
 
 ADDON = "weft.Addon"
 #: What differs from Scrapy's own commands, below what the project and the user say.
@@ -109,7 +110,7 @@ class _Watcher:
         return Progress(
             elapsed_s=monotonic_s() - self._started_s,
             pages=scheduler.pages if scheduler else 0,
-            items=scheduler.buffer.items if scheduler and is_open else 0,
+            items=scheduler.delivery.items if scheduler and is_open else 0,
             errors=scheduler.failures.total() if scheduler else 0,
             stats=stats,
             is_stopping=bool(scheduler) and not self._crawler.crawling,
@@ -124,7 +125,8 @@ class _Watcher:
         return Report(
             reason=self._reason,
             progress=self._last,
-            outputs=scheduler.config.outputs,
+            sinks=tuple(map(without_password, scheduler.config.sinks)),
+            dead_letters=scheduler.delivery.refused,
             failures=dict(scheduler.failures.most_common()),
             refused=scheduler.refused,
             item_errors=self._item_errors,

@@ -25,6 +25,7 @@ from twisted.internet.defer import Deferred
 from weft.clock import SystemClock
 from weft.cluster.status import JobState, Status
 from weft.engine.buffer import Buffer
+from weft.engine.delivery import Delivery
 from weft.engine.fates import Fates
 from weft.engine.fingerprint import Fingerprinter
 from weft.engine.follow import FollowAll, absolute_urls
@@ -47,6 +48,7 @@ from weft.errors import EngineError, PackError, StoreError, WeftError
 from weft.frontier import LeasesBuckets, open_frontier
 from weft.records import Claim, Ending, PackedRequest
 from weft.sinks import KeyedItem, Sink, make_sink
+from weft.sinks.deadletters import DeadLetters
 from weft.urls import fingerprint, host_key
 
 logger = logging.getLogger(__name__)
@@ -124,10 +126,8 @@ class Scheduler(BaseScheduler):
 
     async def _open_stores(self) -> Buffer:
         config = self.config
-        is_shared = config.store.is_shared
-        sinks = [
-            make_sink(output, config.job_dir, is_shared=is_shared) for output in config.outputs
-        ]
+        sinks = [make_sink(each, config.sink) for each in config.sinks]
+        dead_letters = DeadLetters(config.sink)
         owner = _owner()
         frontier = open_frontier(config.store, config.job, config.frontier)
         self._frontier = await self._stack.enter_async_context(frontier)
@@ -135,11 +135,13 @@ class Scheduler(BaseScheduler):
         for sink in sinks:
             await sink.open()
             self._sinks.push_async_callback(sink.close)
-        await self._begin(sinks)
+        self._sinks.push_async_callback(dead_letters.close)
+        await self._begin([*sinks, dead_letters])
+        self.delivery = Delivery(sinks, dead_letters)
         self._share = await self._open_share(owner)
         buffer = Buffer(
             self._frontier,
-            sinks,
+            self.delivery,
             owner=owner,
             capacity=config.concurrency,
             config=config.frontier,
@@ -210,7 +212,7 @@ class Scheduler(BaseScheduler):
         logger.warning("%s; what is under way is cut off, and fetched again later", why)
         self.stops.cut()
 
-    async def _begin(self, sinks: Sequence[Sink]) -> None:
+    async def _begin(self, sinks: Sequence[Sink | DeadLetters]) -> None:
         """Forget an earlier crawl where that is wanted; a job that is not finished goes on."""
 
         async def forget_items() -> None:
@@ -284,8 +286,10 @@ class Scheduler(BaseScheduler):
             self._stats.set_value(f"frontier/{name}", getattr(stats, name))
         if self.buffer.known:
             self._stats.inc_value("dupefilter/filtered", self.buffer.known)
-        if self.buffer.items:
-            self._stats.set_value("sinks/items", self.buffer.items)
+        if self.delivery.items:
+            self._stats.set_value("sinks/items", self.delivery.items)
+        if self.delivery.refused:
+            self._stats.set_value("sinks/refused", self.delivery.refused)
         if self.buffer.late:
             self._stats.set_value("frontier/late", self.buffer.late)
 

@@ -25,8 +25,9 @@ from weft.engine.scrapyparts import ScrapyPart
 from weft.errors import ConfigError
 from weft.frontier import Store, parse_store
 from weft.records import Order, Picker, SeenKind, Strategy
+from weft.sinks.base import Schema, SinkConfig
 
-#: Items go into this file of the job's directory unless WEFT_OUTPUT says otherwise.
+#: Items go into this file of the job's directory unless WEFT_SINKS says otherwise.
 DEFAULT_ITEMS = "items.db"
 #: Requests under way in one worker, over all hosts. With many hosts Scrapy's own default of 16 is
 #: the limit long before the hosts are.
@@ -42,7 +43,8 @@ SETTINGS: Mapping[str, Any] = {
     "WEFT_STORE": "",
     "WEFT_JOB": "",
     "WEFT_ORDER": "priority",
-    "WEFT_OUTPUT": None,
+    "WEFT_SINKS": None,
+    "WEFT_SCHEMA": "open",
     "WEFT_ITEM_KEY": [],
     "WEFT_FINGERPRINT_HEADERS": [],
     "WEFT_MAX_PAGES": 0,
@@ -85,7 +87,9 @@ class JobConfig(msgspec.Struct, frozen=True):
     weight: float
     #: The node that started this worker.
     node: str
-    outputs: tuple[str, ...]
+    #: Where items go.
+    sinks: tuple[str, ...]
+    sink: SinkConfig
     item_key: tuple[str, ...]
     fingerprint_headers: tuple[str, ...]
     max_pages: int
@@ -119,7 +123,13 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
         lease_s=read.number("WEFT_LEASE_TIMEOUT", least=1),
         weight=read.number("WEFT_WEIGHT"),
         node=read.text("WEFT_NODE"),
-        outputs=_outputs(settings, read, job_dir),
+        sinks=_sinks(settings, read, job_dir),
+        sink=SinkConfig(
+            job_dir=job_dir,
+            job=job_name(name),
+            is_shared=store.is_shared,
+            is_strict=read.choice("WEFT_SCHEMA", Schema) is Schema.STRICT,
+        ),
         item_key=read.names("WEFT_ITEM_KEY"),
         fingerprint_headers=read.names("WEFT_FINGERPRINT_HEADERS"),
         max_pages=int(read.number("WEFT_MAX_PAGES")),
@@ -208,10 +218,10 @@ def _own_limits(own: Mapping[str, Any], limits: HostLimits) -> HostLimits:
     return HostLimits(delay_ms, max(1, concurrency))
 
 
-def _outputs(settings: BaseSettings, read: Reader, job_dir: Path) -> tuple[str, ...]:
-    if settings.get("WEFT_OUTPUT") is None:
+def _sinks(settings: BaseSettings, read: Reader, job_dir: Path) -> tuple[str, ...]:
+    if settings.get("WEFT_SINKS") is None:
         return (str(job_dir / DEFAULT_ITEMS),)
-    return read.names("WEFT_OUTPUT")
+    return read.names("WEFT_SINKS")
 
 
 def _unfit_for_store(config: JobConfig) -> list[str]:

@@ -1,11 +1,11 @@
 """The address of a store: where the frontier of a job lives."""
 
-import re
 from pathlib import Path
 
 import msgspec
 
 from weft.errors import ConfigError
+from weft.urls import without_password
 
 REDIS_SCHEMES = ("redis", "rediss", "redis+sentinel", "redis+cluster", "unix")
 
@@ -31,7 +31,7 @@ class Store(msgspec.Struct, frozen=True):
     @property
     def place(self) -> str:
         """The address as it may be shown: without a password."""
-        return re.sub(r"(?<=://)[^/@]*@", "***@", self.url)
+        return without_password(self.url)
 
 
 def parse_store(text: str) -> Store:

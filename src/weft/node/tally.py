@@ -58,9 +58,10 @@ def merge_reports(reports: Sequence[Report], progress: Progress, stopped_by: str
     return Report(
         reason=FINISHED if is_finished else stopped_by or ENOUGH,
         progress=progress,
-        outputs=next((report.outputs for report in reports if report.outputs), ()),
+        sinks=next((report.sinks for report in reports if report.sinks), ()),
         failures=dict(failures.most_common()),
         refused=sum(report.refused for report in reports),
         item_errors=sum(report.item_errors for report in reports),
+        dead_letters=sum(report.dead_letters for report in reports),
         error=next((report.error for report in reports if report.error), None),
     )

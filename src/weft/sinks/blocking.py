@@ -3,15 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from weft.sinks.base import KeyedItem
+from weft.sinks.base import KeyedItem, Refusal
 from weft.thread import WorkThread
 
 
 class BlockingSink(ABC):
-    """A `Sink` by four blocking methods, which are called one after the other."""
+    """A `Sink` by four blocking methods, which are called one after the other.
 
-    def __init__(self, name: str) -> None:
+    Whatever a spider yields can be written down; so nothing is refused.
+    """
+
+    def __init__(self, name: str, place: str) -> None:
         self._thread = WorkThread(name)
+        self.place = place
 
     async def open(self) -> None:
         try:
@@ -20,8 +24,9 @@ class BlockingSink(ABC):
             await self.close()
             raise
 
-    async def store(self, items: Sequence[KeyedItem]) -> None:
+    async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
         await self._thread.run(self._store, items)
+        return ()
 
     async def clear(self) -> None:
         await self._thread.run(self._clear)

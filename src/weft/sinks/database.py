@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,7 +18,13 @@ RETRY_S = 0.01
 APPLICATION_ID = 0x57656674
 
 
-def open_database(path: Path, schema: Sequence[str], format_number: int) -> sqlite3.Connection:
+#: What makes a database of the format before into one of this format.
+Upgrades = Mapping[int, Sequence[str]]
+
+
+def open_database(
+    path: Path, schema: Sequence[str], format_number: int, upgrades: Upgrades | None = None
+) -> sqlite3.Connection:
     """Open the database at `path`, made with `schema` if it is new.
 
     A commit is on disk when it returns. Statements outside of `transaction` commit by themselves.
@@ -29,7 +35,7 @@ def open_database(path: Path, schema: Sequence[str], format_number: int) -> sqli
         _check_format(connection, path, format_number)  # before anything changes the file
         _keep_log(connection)
         connection.execute("PRAGMA synchronous = FULL")
-        _create(connection, path, schema, format_number)
+        _prepare(connection, path, schema, format_number, upgrades or {})
     except BaseException:
         connection.close()
         raise
@@ -77,22 +83,30 @@ def _keep_log(connection: sqlite3.Connection) -> None:
         time.sleep(RETRY_S)
 
 
-def _create(
-    connection: sqlite3.Connection, path: Path, schema: Sequence[str], format_number: int
+def _prepare(
+    connection: sqlite3.Connection,
+    path: Path,
+    schema: Sequence[str],
+    format_number: int,
+    upgrades: Upgrades,
 ) -> None:
     with transaction(connection):
-        if not _check_format(connection, path, format_number):  # another process may be first
+        found = _check_format(connection, path, format_number)  # another process may be first
+        if found == format_number:
             return
-        for statement in schema:
+        steps = (
+            [schema] if found == 0 else [upgrades[n] for n in range(found + 1, format_number + 1)]
+        )
+        for statement in (statement for step in steps for statement in step):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {format_number}")
 
 
-def _check_format(connection: sqlite3.Connection, path: Path, format_number: int) -> bool:
-    """Whether the database is new; raises if it is not ours to write."""
+def _check_format(connection: sqlite3.Connection, path: Path, format_number: int) -> int:
+    """The format of the database, 0 if it is new; raises if it is not ours to write."""
     if _number(connection, "SELECT count(*) FROM sqlite_master") == 0:
-        return True
+        return 0
     if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
         raise StoreError(
             f"{path} is the database of another program; choose another output with -o"
@@ -103,7 +117,7 @@ def _check_format(connection: sqlite3.Connection, path: Path, format_number: int
             f"{path} has format {found}, this Weft knows formats up to {format_number}; "
             "upgrade Weft or choose another output with -o"
         )
-    return False
+    return found
 
 
 def _number(connection: sqlite3.Connection, query: str) -> int:

@@ -33,7 +33,7 @@ class JsonLinesSink(BlockingSink):
     """A `Sink` that appends to the file `path`; `index` is a file of ours beside the job."""
 
     def __init__(self, path: Path, index: Path) -> None:
-        super().__init__("weft-jsonl-sink")
+        super().__init__("weft-jsonl-sink", str(path))
         self._path = path
         self._index_path = index
         self._writer: LineWriter | None = None

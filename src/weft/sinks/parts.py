@@ -51,7 +51,7 @@ class PartedJsonLinesSink(BlockingSink):
     def __init__(
         self, path: Path, index: Path, parts: Path, merge_every_s: float = MERGE_EVERY_S
     ) -> None:
-        super().__init__("weft-parted-sink")
+        super().__init__("weft-parted-sink", str(path))
         self._path = path
         self._index_path = index
         self._parts = parts

@@ -13,7 +13,7 @@ from weft.sinks.encoding import encode_fields
 from weft.sinks.translate import errors_of
 
 #: Grows when an older Weft could not write the file any more.
-FORMAT = 1
+FORMAT = 2
 
 # `id` keeps the order in which the items came first: an update does not change it.
 SCHEMA = (
@@ -22,23 +22,36 @@ SCHEMA = (
         id INTEGER PRIMARY KEY,
         key BLOB NOT NULL UNIQUE,
         item TEXT NOT NULL, -- a JSON object
-        stored_at_ms INTEGER NOT NULL
+        stored_at_ms INTEGER NOT NULL,
+        job TEXT NOT NULL DEFAULT '',
+        page TEXT NOT NULL DEFAULT '',
+        fetched_at_ms INTEGER NOT NULL DEFAULT 0
     )
     """,
 )
+UPGRADES = {
+    2: (
+        "ALTER TABLE items ADD COLUMN job TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE items ADD COLUMN page TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE items ADD COLUMN fetched_at_ms INTEGER NOT NULL DEFAULT 0",
+    )
+}
 
 UPSERT = """
-    INSERT INTO items (key, item, stored_at_ms) VALUES (?, ?, ?)
-    ON CONFLICT (key) DO UPDATE SET item = excluded.item, stored_at_ms = excluded.stored_at_ms
+    INSERT INTO items (key, item, stored_at_ms, job, page, fetched_at_ms) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET
+        item = excluded.item, stored_at_ms = excluded.stored_at_ms, job = excluded.job,
+        page = excluded.page, fetched_at_ms = excluded.fetched_at_ms
 """
 
 
 class SqliteSink(BlockingSink):
     """A `Sink` in one table of an SQLite file. Others may read it, or write to it, meanwhile."""
 
-    def __init__(self, path: Path, clock: Clock | None = None) -> None:
-        super().__init__("weft-sqlite-sink")
+    def __init__(self, path: Path, job: str = "", clock: Clock | None = None) -> None:
+        super().__init__("weft-sqlite-sink", str(path))
         self._path = path
+        self._job = job
         self._clock = clock or SystemClock()
         self._connection: sqlite3.Connection | None = None
         self._opened_identity: tuple[int, int] | None = None
@@ -46,22 +59,27 @@ class SqliteSink(BlockingSink):
     def _open(self) -> None:
         self._close()
         with errors_of(self._path):
-            self._connection = open_database(self._path, SCHEMA, FORMAT)
+            self._connection = open_database(self._path, SCHEMA, FORMAT, UPGRADES)
             self._opened_identity = self._identity()
 
     def _store(self, items: Sequence[KeyedItem]) -> None:
         with errors_of(self._path):
             connection = self._writable()
         now_ms = self._clock.now_ms()
-        rows = [(item.key, encode_fields(item.fields).decode(), now_ms) for item in items]
+        rows = [self._row(item, now_ms) for item in items]
         with errors_of(self._path), transaction(connection):
             connection.executemany(UPSERT, rows)
+
+    def _row(self, item: KeyedItem, now_ms: int) -> tuple[object, ...]:
+        text = encode_fields(item.fields).decode()
+        return item.key, text, now_ms, self._job, item.page, item.fetched_at_ms
 
     def _clear(self) -> None:
         with errors_of(self._path):
             connection = self._writable()
             with transaction(connection):
-                connection.execute("DELETE FROM items")
+                # Of an older Weft, which did not write down the job, too.
+                connection.execute("DELETE FROM items WHERE job IN (?, '')", (self._job,))
 
     def _writable(self) -> sqlite3.Connection:
         if self._connection is None:

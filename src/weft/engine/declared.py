@@ -1,0 +1,44 @@
+"""What the class of an item tells about its fields: their names, and types where it knows them.
+
+Dataclasses, attrs and Pydantic classes have annotations. A Scrapy item can say
+`price = scrapy.Field(type=float)`.
+"""
+
+from collections.abc import Hashable, Mapping
+from functools import lru_cache
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from itemadapter import ItemAdapter
+
+
+def declared_fields(kind: type) -> Mapping[str, type | None] | None:
+    """None: it declares none, as a dict; a type of None: any."""
+    return None if kind is dict else _declared_fields(kind)
+
+
+@lru_cache(maxsize=1000)
+def _declared_fields(kind: Hashable) -> Mapping[str, type | None] | None:
+    assert isinstance(kind, type)
+    names = ItemAdapter.get_field_names_from_class(kind)
+    if names is None:
+        return None
+    try:
+        hints = get_type_hints(kind)
+    except Exception:  # names that are only there for a type checker
+        hints = {}
+    return MappingProxyType({name: _type_of(kind, name, hints) for name in names})
+
+
+def _type_of(kind: type, name: str, hints: Mapping[str, Any]) -> type | None:
+    told = ItemAdapter.get_field_meta_from_class(kind, name).get("type")
+    return _plain_type(told if told is not None else hints.get(name))
+
+
+def _plain_type(hint: Any) -> type | None:
+    """`int` of `int | None` and of `Optional[int]`, `list` of `list[str]`."""
+    if get_origin(hint) in (Union, UnionType):
+        parts = [part for part in get_args(hint) if part is not NoneType]
+        return _plain_type(parts[0]) if len(parts) == 1 else None
+    hint = get_origin(hint) or hint
+    return hint if isinstance(hint, type) and hint is not object else None
