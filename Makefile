@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup servers test check demo faults bench bench-frontier bench-cluster format clean
+.PHONY: setup servers test check demo bookshop faults bench bench-frontier bench-cluster bench-sinks format clean
 
 setup: $(VENV)/.ready
 
@@ -19,18 +19,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 
 # The servers that tests talk to; where they cannot be installed, tests that need them are skipped.
 servers: setup
-	@command -v redis-server >/dev/null && command -v redis-sentinel >/dev/null || { \
-		echo "Installing redis-server and redis-sentinel for the tests ..."; \
-		{ apt-get update -qq && apt-get install -y -qq redis-server redis-sentinel; } >/dev/null 2>&1 \
-		|| echo "They could not be installed; on Debian, as root: apt-get install redis-server redis-sentinel"; }
-	@command -v ip >/dev/null || { \
-		echo "Installing iproute2 for the tests with network namespaces ..."; \
-		{ apt-get update -qq && apt-get install -y -qq iproute2; } >/dev/null 2>&1 \
-		|| echo "It could not be installed; on Debian, as root: apt-get install iproute2"; }
-	@command -v nginx >/dev/null || test -x /usr/sbin/nginx || { \
-		echo "Installing nginx-light for the tests of weft bench ..."; \
-		{ apt-get update -qq && apt-get install -y -qq nginx-light; } >/dev/null 2>&1 \
-		|| echo "It could not be installed; on Debian, as root: apt-get install nginx-light"; }
+	@scripts/servers $(BIN)/python
 
 # Two files at a time: most tests wait for something most of the time.
 test: setup servers
@@ -48,6 +37,10 @@ format: setup
 
 demo: setup
 	$(BIN)/weft demo
+
+# The crawl of examples/bookshop: a minute, or `make bookshop ARGS='--books 300'`.
+bookshop: setup servers
+	$(BIN)/python examples/bookshop/run.py $(ARGS)
 
 # The fault tests with their seeds, and the long tests; `make faults SEED=7` repeats a run. Nodes are
 # in trouble for ten minutes with each of three seeds: `make faults MINUTES=1` is shorter.
@@ -81,6 +74,10 @@ bench-frontier: setup servers
 # Two workers beside one: two minutes, or `make bench-cluster ARGS=--quick`.
 bench-cluster: setup servers
 	$(BIN)/python -m bench.cluster $(ARGS)
+
+# Items into databases beside JSON lines: five minutes, or `make bench-sinks ARGS=--quick`.
+bench-sinks: setup servers
+	$(BIN)/python -m bench.sinks $(ARGS)
 
 clean:
 	rm -rf $(VENV) $(PEERS) .weft build

@@ -26,7 +26,7 @@ from weft.engine.held import HeldRequests
 from weft.engine.intake import Intake
 from weft.engine.pack import Packer
 from weft.engine.places import Place
-from weft.engine.recent import RecentSet
+from weft.engine.recent import RecentNumbers
 from weft.engine.rules import LinkRules
 from weft.engine.scheduler import RECENT
 from weft.engine.settings import JobConfig, read_settings
@@ -74,7 +74,7 @@ class OnWeft:
         self._frontier = RedisFrontier(url, self._config.job, self._config.frontier)
         self._packer = Packer(self._spider)
         self._intake = _intake(self._crawler, self._packer, self._frontier, self._config)
-        self._recent: RecentSet[int] = RecentSet(RECENT)
+        self._recent = RecentNumbers(RECENT)
         self._runner = asyncio.Runner()
 
     def __enter__(self) -> Self:

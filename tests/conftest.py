@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from running import Weft
-from servers import SETUPS, Kit, Servers, emptied
+from servers import SETUPS, Kit, Servers, emptied, skipped_if_missing
 from weft.bench.nginx import find_nginx
-from weft.errors import ConfigError
 from weft.testing import Site, SiteServer
 from weft.testing.redis import RedisServer
 
@@ -67,9 +66,5 @@ def site(plain_server: SiteServer) -> SiteServer:
 @pytest.fixture
 def nginx() -> None:
     """What `weft bench` has its pages from: missing on a laptop, but not where changes land."""
-    try:
+    with skipped_if_missing():
         find_nginx()
-    except ConfigError as problem:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(problem))

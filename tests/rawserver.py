@@ -62,10 +62,10 @@ class RawServer:
 
     def __exit__(self, *problem: object) -> None:
         self.may_read.set()
-        for sock in [self._listener, *self._sockets]:
-            with suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-            sock.close()
+        _shut(self._listener)
+        self._threads[0].join()  # nobody else comes in
+        for sock in self._sockets:
+            _shut(sock)
         for thread in self._threads:
             thread.join()
 
@@ -119,6 +119,12 @@ class RawServer:
             shut_socket(sock)
         sock.close()
         return False
+
+
+def _shut(sock: socket.socket) -> None:
+    with suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)
+    sock.close()
 
 
 def _read_head(sock: socket.socket) -> bytes:

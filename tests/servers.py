@@ -1,8 +1,9 @@
-"""Real Redis servers for tests: one of each kind for the whole run, empty for each test."""
+"""Real servers for tests: Redis of each kind for the whole run, empty for each test; and others."""
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import TypeVar
 
 import pytest
 
@@ -11,6 +12,7 @@ from weft.redis.keys import is_ours
 from weft.testing.redis import RedisCluster, RedisSentinel, RedisServer, valkey_binary
 
 Kit = RedisServer | RedisCluster | RedisSentinel
+Server = TypeVar("Server")
 
 #: The set-ups that the frontier is tested on.
 SETUPS = ("redis", "valkey", "cluster", "sentinel")
@@ -31,6 +33,28 @@ _STARTS: dict[str, Callable[[], Kit]] = {
 }
 
 
+@contextmanager
+def started(make: Callable[[], AbstractContextManager[Server]]) -> Iterator[Server]:
+    """A server; who needs one that is missing is skipped on a laptop, and fails in CI."""
+    with skipped_if_missing():
+        context = make()
+        server = context.__enter__()
+    try:
+        yield server
+    finally:
+        context.__exit__(None, None, None)
+
+
+@contextmanager
+def skipped_if_missing() -> Iterator[None]:
+    try:
+        yield
+    except ConfigError as problem:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(problem))
+
+
 class Servers:
     """Starts each set-up when it is first asked for."""
 
@@ -39,12 +63,8 @@ class Servers:
 
     def get(self, name: str) -> Kit:
         if name not in self._running:
-            try:
+            with skipped_if_missing():
                 self._running[name] = _STARTS[name]().__enter__()
-            except ConfigError as problem:
-                if os.environ.get("CI"):
-                    raise
-                pytest.skip(str(problem))
         return self._running[name]
 
     def stop(self) -> None:

@@ -1,6 +1,7 @@
 """The documents tell the truth: settings, commands, words and errors are documented."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,13 @@ def test_the_words_of_the_glossary_are_sorted_out() -> None:
     assert len(words) == len(set(words))
 
 
-@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "docs/guarantees.md"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("README.md", "ARCHITECTURE.md", "docs/guarantees.md", "docs/items.md", "docs/moving.md"),
+        *("docs/settings.md", "examples/bookshop/README.md", "examples/moving/README.md"),
+    ],
+)
 def test_links_between_documents_lead_somewhere(name: str) -> None:
     path = ROOT / name
     for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
@@ -55,12 +62,14 @@ def test_every_weft_command_of_the_readme_works(weft: Weft, tmp_path: Path) -> N
     assert len(lines) >= 5
     with SiteServer(Site(pages=12)) as server:
         for line in lines:
-            words = line.replace("https://example.org/", server.url).split()[1:]
-            if words[0] == "frontier":
+            words = shlex.split(line.replace("https://example.org/", server.url))[1:]
+            if words[0] in ("frontier", "stats"):
                 job = next((tmp_path / ".weft").glob("127.0.0.1-*")).name
                 words += ["--job", job]
             if "myspider.py" in words or "name_of_a_spider_of_this_project" in words:
                 words += ["-a", f"url={server.url}"]
+            if words[0] == "items":
+                words += ["--job", "name_of_a_spider_of_this_project"]
             ended = weft(*words)
             assert ended.returncode == 0, (line, ended.stderr)
 

@@ -126,6 +126,8 @@ class Outcome(msgspec.Struct, frozen=True):
     is_host_bad: bool = False
     #: How long ago the last request was sent to its host; None: none was.
     sent_ago_ms: int | None = None
+    #: How many items of the page went to the sinks.
+    items: int = 0
 
 
 class Fetch(msgspec.Struct, frozen=True, array_like=True):
@@ -170,6 +172,21 @@ class Stats(msgspec.Struct, array_like=True):
     def pending(self) -> int:
         """What still has to be worked on; a crawl is finished when this is 0."""
         return self.queued - self.held + self.claimed + self.parked
+
+
+class Hour(msgspec.Struct, frozen=True, array_like=True):
+    """What was finished within an hour."""
+
+    #: A full hour of UTC.
+    start_ms: int
+    #: Claims that were done.
+    pages: int
+    #: What went to the sinks from the pages of all claims that ended.
+    items: int
+    failed: int
+    #: When the first and the last of all this was finished.
+    first_at_ms: int
+    last_at_ms: int
 
 
 class HostState(msgspec.Struct, frozen=True):

@@ -76,5 +76,8 @@ def host_key(url: str) -> str:
 
 
 def without_password(address: str) -> str:
-    """The address of a server as it may be shown."""
-    return re.sub(r"(?<=://)[^/?#]*@", "***@", address)
+    """The address of a server as it may be shown.
+
+    Up to the last @: in a password that was not encoded there may be anything.
+    """
+    return re.sub(r"(?<=://).*@", "***@", address, flags=re.DOTALL)

@@ -55,6 +55,7 @@ def test_items_go_to_the_directory_of_the_job_by_default(weft: Weft, tmp_path: P
     with SiteServer(Site(pages=20)) as server:
         ended = weft("crawl", server.url)
         assert ended.returncode == 0
+        assert "WARNING" not in ended.stderr
         [path] = tmp_path.glob(".weft/*/items.db")
         assert {item["url"] for item in read_items(path)} == server.page_urls()
     assert str(path.relative_to(tmp_path)) in ended.stdout

@@ -63,7 +63,7 @@ def test_a_node_serves_a_job_that_is_started_later_and_starts_over(
         SiteServer(Site(pages=15, hosts=HOSTS, latency_s=0.1)) as server,
         fleet.node("n1", "--processes", "2", "--weight", "2") as node,
     ):
-        start_all(fleet, server, "--delay", "0.1")
+        start_all(fleet, server, "--delay", "0.4")
         workers = fleet.workers("it")
         assert [worker.status.node for worker in workers] == ["n1", "n1"]
         wait_until(

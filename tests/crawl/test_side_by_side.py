@@ -142,3 +142,26 @@ def test_each_part_can_be_scrapys_own(
     directory = shutil.copytree(PROJECT, tmp_path / "weft")
     with start_crawl(directory, spider, *arguments, *WITH_WEFT, *WITH_SCRAPYS_PARTS) as crawl:
         assert wait_for(directory, crawl).items.total() == SPIDERS[spider]
+
+
+def test_scrapys_own_feeds_give_the_same_with_weft(
+    site: SiteServer, closed_port: int, tmp_path: Path
+) -> None:
+    arguments = ["-a", f"site={site.url}", "-a", f"closed_port={closed_port}"]
+    names = ("feed.json", "feed.csv", "feed.xml")
+    feeds = [part for name in names for part in ("-O", name)]
+    found: list[list[Counter[str]]] = []
+    for more in ((), WITH_WEFT):
+        directory = shutil.copytree(PROJECT, tmp_path / f"{len(more)}")
+        with start_crawl(directory, "catalogue", *arguments, *feeds, *more) as crawl:
+            wait_for(directory, crawl)
+        items = [canonical(json.dumps(item)) for item in json.loads(read(directory / names[0]))]
+        rows = read(directory / names[1]).splitlines()
+        tags = re.findall("<item>.*?</item>", read(directory / names[2]), re.DOTALL)
+        found.append([Counter(items), Counter(rows), Counter(tags)])
+    assert found[0] == found[1]
+    assert [each.total() for each in found[0]] == [90, 91, 90]
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

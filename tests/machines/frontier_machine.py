@@ -30,6 +30,7 @@ from weft.records import (
 from weft.testing.clock import FakeClock
 
 HOSTS = ("a", "b", "c.example")
+HOUR_MS = 3_600_000
 
 packed = st.builds(
     lambda number, host, kind, priority, is_forced, dropped_by: PackedRequest(
@@ -141,6 +142,7 @@ class FrontierMachine(RuleBasedStateMachine):
                 is_host_bad=data.draw(st.sampled_from([False, False, False, True])),
                 note=data.draw(st.sampled_from(["", "ü"])),
                 sent_ago_ms=data.draw(st.sampled_from([None, 0, 10, 60])),
+                items=data.draw(st.sampled_from([0, 0, 1, 3])),
             )
             for claim in chosen
         ]
@@ -160,7 +162,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def reclaim(self) -> None:
         self.both("reclaim")
 
-    @rule(ms=st.sampled_from([1, 10, 49, 50, 150, 300, 1_000]))
+    @rule(ms=st.sampled_from([1, 10, 49, 50, 150, 300, 1_000, HOUR_MS]))
     def wait(self, ms: int) -> None:
         self.clock.advance(ms)
 
@@ -211,6 +213,9 @@ class FrontierMachine(RuleBasedStateMachine):
             assert stats.queued >= stats.held >= 0
             assert stats.claimed >= 0
             self.both("hosts", 99)
+            hours = self.both("hours")
+            assert sum(hour.pages for hour in hours) == stats.done
+            assert sum(hour.failed for hour in hours) == stats.failed
 
     def teardown(self) -> None:
         if hasattr(self, "frontier"):

@@ -31,8 +31,8 @@ def progress(pages):
 def tell(**word):
     print(json.dumps(word), flush=True)
 def report(reason, error=None):
-    tell(report=dict(reason=reason, progress=progress(2), outputs=[], failures={}, refused=0,
-                     item_errors=0, error=error))
+    tell(report=dict(reason=reason, progress=progress(2), sinks=[], failures={}, refused=0,
+                     item_errors=0, dead_letters=0, error=error))
 """
 WAITS = "tell(progress=progress(1)); time.sleep(100)"
 DEAF = (

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from weft.engine.recent import RecentSet
+from weft.engine.recent import RecentNumbers
 from weft.engine.spider import (
     MAX_URL_LENGTH,
     base_of,
@@ -153,11 +153,11 @@ def test_broken_html_is_no_error(html: str) -> None:
     assert text_length_of(page) == text_length_of(page)
 
 
-def links(html: str, url: str = PAGE, known: RecentSet[str] | None = None) -> list[str]:
+def links(html: str, url: str = PAGE, known: RecentNumbers | None = None) -> list[str]:
     page = tree(html)
     base = base_of(page, url)
     assert base is not None
-    return list(new_links(page, base, {"h"}, RecentSet(1000) if known is None else known))
+    return list(new_links(page, base, {"h"}, RecentNumbers(1024) if known is None else known))
 
 
 def test_links_to_pages_of_the_site_are_followed_in_their_order() -> None:
@@ -173,7 +173,7 @@ def test_a_link_in_a_picture_is_none() -> None:
 
 
 def test_a_link_is_known_in_all_ways_to_write_it() -> None:
-    known: RecentSet[str] = RecentSet(1000)
+    known = RecentNumbers(1024)
     assert links("<a href=/x/y>1</a>", known=known) == ["http://h/x/y"]
     ways = ("http://h/x/y", "//h/x/y", "../x/y", "/x/y")
     assert links("".join(f"<a href={way}>1</a>" for way in ways), known=known) == []
@@ -181,7 +181,7 @@ def test_a_link_is_known_in_all_ways_to_write_it() -> None:
 
 
 def test_a_link_that_was_met_lately_is_passed_over() -> None:
-    known: RecentSet[str] = RecentSet(1000)
+    known = RecentNumbers(1024)
     assert links("<a href=/x>1</a><a href=/x>2</a>", known=known) == ["http://h/x"]
     assert links("<a href=/x>1</a><a href=/y>2</a>", "http://h/z", known) == ["http://h/y"]
 
@@ -197,7 +197,7 @@ PAGES += ["http://h:81/a/b/c", "http://h/a/b/"]
 
 @given(st.lists(st.tuples(st.sampled_from(PAGES), st.lists(st.sampled_from(HREFS))), max_size=8))
 def test_what_is_passed_over_was_found_before(pages: list[tuple[str, list[str]]]) -> None:
-    known: RecentSet[str] = RecentSet(1000)
+    known = RecentNumbers(1024)
     found: set[str] = set()
     for url, hrefs in pages:
         html = "".join(f"<a href='{href}'>x</a>" for href in hrefs)

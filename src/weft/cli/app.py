@@ -10,9 +10,11 @@ from weft.cli.crawl import crawl
 from weft.cli.demo import demo
 from weft.cli.frontier import frontier
 from weft.cli.importing import import_scrapy_redis
+from weft.cli.items import items
 from weft.cli.jobs import job, jobs
 from weft.cli.nodes import node, nodes, worker
 from weft.cli.simulate import simulate
+from weft.cli.stats import stats
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -45,6 +47,8 @@ def weft(
 
 app.command()(crawl)
 app.command()(demo)
+app.command()(items)
+app.command()(stats)
 frontier.command("import-scrapy-redis")(import_scrapy_redis)
 app.add_typer(frontier, name="frontier")
 app.command()(worker)

@@ -34,14 +34,15 @@ from weft.cli.summary import exit_code, summarize
 from weft.cli.workers import run_workers
 from weft.cluster.status import Work
 from weft.config import default_job_dir
-from weft.engine.run import run_crawl
+from weft.engine.delivery import make_delivery
+from weft.engine.run import read_job, run_crawl
 from weft.engine.settings import job_name
 from weft.engine.target import Target, find_target
 from weft.errors import ConfigError, StoreMissingError
 from weft.frontier import Store, parse_store
 from weft.node.supervisor import Crew
 from weft.reports import Report
-from weft.sinks import has_parts
+from weft.sinks import check_remote_sinks, has_left_items
 
 
 def crawl(
@@ -129,14 +130,17 @@ def crawl_and_report(
     if is_fresh:
         forget_other_home(store, job, has_crew=has_crew)
     with open_home(store, job, has_crew=has_crew) as home:
-        has_left_items = has_parts(_job_dir(target, overrides, store, job))
-        if not is_fresh and not has_left_items and is_finished(home, job):
+        are_items_left = has_left_items(_job_dir(target, overrides, store, job))
+        if not is_fresh and not are_items_left and is_finished(home, job):
             tell_finished(store, job)
             return 0
         if store.is_shared:
             asyncio.run(_let_run(store, job))
         overrides |= {"WEFT_FRESH": is_fresh, "WEFT_RERUN": False}
         overrides |= {"WEFT_STORE": home.url, "WEFT_JOB": job}
+        config = read_job(target, overrides)
+        make_delivery(config)
+        asyncio.run(check_remote_sinks(config.sinks, config.sink))
         crew = _crew(target, overrides, store, workers) if has_crew else None
         report = _run(target, overrides, crew)
     if report is None:

@@ -35,13 +35,13 @@ from weft.cli.output import count, results, say, show, warn
 from weft.cluster.jobs import Job, Worker
 from weft.cluster.nodes import DutyState, DutyStatus, Node, NodeState
 from weft.cluster.status import JobState, Work
+from weft.engine.delivery import make_delivery
 from weft.engine.run import read_job
 from weft.engine.settings import JobConfig, job_name
 from weft.engine.target import Target, find_target
 from weft.errors import ConfigError, StoreError, StoreMissingError
 from weft.frontier import Store, open_frontier
 from weft.records import Stats
-from weft.sinks import make_sink
 
 job = typer.Typer(no_args_is_help=True, help="Start and steer jobs, which nodes work on.")
 
@@ -199,8 +199,7 @@ def start(
 def _check(target: Target, overrides: dict[str, Any]) -> JobConfig:
     """Read the settings as a worker would, so that mistakes are told here and now."""
     config = read_job(target, overrides)
-    for each in config.sinks:
-        make_sink(each, config.sink)
+    make_delivery(config)
     return config
 
 
@@ -231,15 +230,14 @@ async def _start(store: Store, name: str, work: Work, fresh: JobConfig | None) -
 
 async def _forget(config: JobConfig) -> None:
     """Forget an earlier crawl, and the items that are within reach of this machine."""
-    sinks = [make_sink(each, config.sink) for each in config.sinks]
+    delivery = make_delivery(config)
 
     async def forget_items() -> None:
-        for sink in sinks:
-            await sink.open()
-            try:
-                await sink.clear()
-            finally:
-                await sink.close()
+        try:
+            await delivery.open(is_under_way=False)
+            await delivery.clear()
+        finally:
+            await delivery.close()
 
     async with open_frontier(config.store, config.job, config.frontier) as frontier:
         await frontier.begin(is_fresh=True, is_rerun=False, also_forget=forget_items)

@@ -26,7 +26,7 @@ Outputs = Annotated[
         metavar="SINK",
         help="Where items go: FILE.jsonl, .json, .csv, .xml, .parquet or .db, "
         "mongodb://HOST/DB/COLLECTION, mysql:// or postgresql://HOST/DB/TABLE, "
-        "sqlite:///FILE.db/TABLE, ftp://HOST/FILE, s3://BUCKET/PREFIX. "
+        "sqlite:///FILE.db/TABLE, ftp://HOST/FILE, s3://BUCKET/PREFIX; warc://DIR for raw pages. "
         "May be given several times. Default: items.db in the job's directory.",
         show_default=False,
     ),

@@ -2,9 +2,10 @@
 
 The scheduler puts links, items and ended claims in and takes claims out; it never waits. A
 background task works in rounds. A round renews the claims when it is time to, takes everything that
-was put in, then: stores the items, adds the links, finishes the claims, claims anew. Whatever a
-claim brought was put in before its end was, so links and items are always safe before the claim is
-finished; and whatever dies in between, its claim is still open and will be worked on again.
+was put in, then: stores the items and the raw pages, adds the links, finishes the claims, claims
+anew. Whatever a claim brought was put in before its end was, so links, items and pages are always
+safe before the claim is finished; and whatever dies in between, its claim is still open and will be
+worked on again.
 
 Other workers may share the frontier. What is queued, freed or left over there is found by asking,
 once a second at least; and a claim may be lost to another worker, see `Holding` and `Share`.
@@ -28,6 +29,7 @@ from weft.errors import WeftError
 from weft.frontier import Frontier
 from weft.records import AddStatus, Claim, Outcome, PackedRequest, Stats
 from weft.sinks import KeyedItem
+from weft.sinks.archive import Page
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +45,8 @@ LOOK_S = 0.25
 MIN_READY = 32
 #: Links that may wait for the frontier before no more requests are served.
 MAX_LINKS = 20_000
+#: The same of raw pages that wait for the archives.
+MAX_PAGES_BYTES = 64_000_000
 
 
 class Ended(NamedTuple):
@@ -83,6 +87,8 @@ class Buffer:
         self._holding = Holding(concurrency_of, self._claim_s, now_s)
         self._links: list[PackedRequest] = []
         self._items: list[KeyedItem] = []
+        self._pages: list[Page] = []
+        self._pages_bytes = 0
         self._ended: list[Ended] = []
         self._returns: list[Return] = []
         self._claim_at_s = -math.inf
@@ -121,6 +127,11 @@ class Buffer:
         self._items.append(item)
         self._disturb()
 
+    def put_page(self, page: Page) -> None:
+        self._pages.append(page)
+        self._pages_bytes += len(page.body)
+        self._disturb()
+
     def put_outcome(self, outcome: Outcome) -> None:
         self._ended.append(Ended(self._holding.end(outcome.token), outcome))
         self._disturb()
@@ -147,7 +158,8 @@ class Buffer:
 
     def _may_take(self) -> bool:
         is_open = self.error is None and not self._is_resting and not self._is_paused
-        return is_open and len(self._links) <= MAX_LINKS and self.is_sure
+        has_room = len(self._links) <= MAX_LINKS and self._pages_bytes <= MAX_PAGES_BYTES
+        return is_open and has_room and self.is_sure
 
     def may_send(self, claim: Claim | None) -> bool:
         """The last question before a request goes out, which may be no claim at all."""
@@ -266,8 +278,9 @@ class Buffer:
         self.before_round()
         ended, self._ended = self._ended, []
         items, self._items = self._items, []
+        pages, self._pages, self._pages_bytes = self._pages, [], 0
         links, self._links = self._links, []
-        await self._store(items)
+        await self._store(items, pages)
         await self._add(links)
         self._notice_restart()
         await self._end(ended)
@@ -279,11 +292,11 @@ class Buffer:
         await self._settle()
         self.after_round()
 
-    async def _store(self, items: list[KeyedItem]) -> None:
+    async def _store(self, items: list[KeyedItem], pages: list[Page]) -> None:
         """Sinks may be down for long: meanwhile the claims stay ours."""
-        if not items:
+        if not items and not pages:
             return
-        delivery = asyncio.ensure_future(self._delivery.store(items))
+        delivery = asyncio.ensure_future(self._delivery.store(items, pages))
         try:
             while not delivery.done():
                 await asyncio.wait([delivery], timeout=self._renew_in_s())
@@ -443,5 +456,5 @@ class Buffer:
 
     def _is_idle(self) -> bool:
         """Nothing to do here."""
-        has_input = self._links or self._items or self._ended or self._returns
+        has_input = self._links or self._items or self._pages or self._ended or self._returns
         return not has_input and not len(self._holding)

@@ -1,4 +1,5 @@
-"""Items on their way into the sinks: to all of them, and again while one of them is down.
+"""Items on their way into the sinks: to all of them, and again while one of them is down. Raw pages
+on their way into the archives.
 
 A sink that cannot be reached holds the crawl back: `store` does not return before it has the items,
 so their claims are not finished and no new ones are made. What a sink refuses for good goes to the
@@ -8,43 +9,84 @@ dead letters, and the crawl goes on.
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+from typing import TypeVar
 
 from weft.clock import monotonic_s
+from weft.engine.settings import JobConfig
 from weft.errors import SinkDownError
-from weft.sinks import KeyedItem, Refusal, Sink
+from weft.sinks import KeyedItem, Sink, make_sink
+from weft.sinks.archive import Archive, Page, make_archive
 from weft.sinks.deadletters import DeadLetters
 
 #: Pauses between two attempts, which double.
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 15.0
-#: How long a crawl that is told to stop waits for a sink that is down.
+#: How long a worker that joins a crawl waits for a sink that is down.
+OPENING_S = 600.0
+#: The same for a crawl that is told to stop.
 CLOSING_S = 10.0
 
 logger = logging.getLogger(__name__)
 
+Result = TypeVar("Result")
+
 
 class Delivery:
-    def __init__(self, sinks: Sequence[Sink], dead_letters: DeadLetters) -> None:
+    """Has its sinks and archives open from `open` to `close`."""
+
+    def __init__(
+        self,
+        sinks: Sequence[Sink],
+        dead_letters: DeadLetters,
+        archives: Sequence[Archive] = (),
+    ) -> None:
         self._sinks = sinks
+        self._archives = archives
         self._dead_letters = dead_letters
+        self._opened = AsyncExitStack()
         self._is_hurried = asyncio.Event()
         self._give_up_at_s = math.inf
         #: Items that all sinks have, or have refused.
         self.items = 0
         #: How often a sink refused an item.
         self.refused = 0
+        #: Pages that all archives have.
+        self.pages = 0
 
-    async def store(self, items: Sequence[KeyedItem]) -> None:
-        """Returns when all sinks have them. Raises StoreError if that cannot be."""
-        told = await asyncio.gather(
-            *(self._store(sink, items) for sink in self._sinks), return_exceptions=True
-        )
+    async def open(self, *, is_under_way: bool) -> None:
+        """Raises StoreError. A sink that is down is waited for if others crawl already, or have:
+        the crawl waits for it anyway."""
+        self._opened.push_async_callback(self._dead_letters.close)
+        self._give_up_at_s = monotonic_s() + OPENING_S if is_under_way else -math.inf
+        for output in self._outputs():
+            await self._insist(output.place, output.open)
+            self._opened.push_async_callback(output.close)
+        self._give_up_at_s = math.inf
+
+    async def clear(self) -> None:
+        """The crawl starts over."""
+        for output in self._outputs():
+            await output.clear()
+        await self._dead_letters.clear()
+
+    async def close(self) -> None:
+        await self._opened.aclose()
+
+    def _outputs(self) -> list[Sink | Archive]:
+        return [*self._sinks, *self._archives]
+
+    async def store(self, items: Sequence[KeyedItem], pages: Sequence[Page] = ()) -> None:
+        """Returns when all sinks and archives have them. Raises StoreError if that cannot be."""
+        storing = [self._store(sink, items) for sink in self._sinks] if items else []
+        archiving = [archive.store(pages) for archive in self._archives] if pages else []
+        told = await asyncio.gather(*storing, *archiving, return_exceptions=True)
         for problem in told:
             if problem is not None:
                 raise problem
         self.items += len(items)
+        self.pages += len(pages)
 
     def hurry(self) -> None:
         """The crawl is being closed: do not wait much longer for a sink that is down."""
@@ -53,7 +95,7 @@ class Delivery:
             self._is_hurried.set()
 
     async def _store(self, sink: Sink, items: Sequence[KeyedItem]) -> None:
-        refusals = await self._insist(sink, items)
+        refusals = await self._insist(sink.place, lambda: sink.store(items))
         if refusals:
             await self._dead_letters.put(sink.place, refusals)
             self.refused += len(refusals)
@@ -62,20 +104,20 @@ class Delivery:
                 *(sink.place, len(refusals), refusals[0].reason, self._dead_letters.path),
             )
 
-    async def _insist(self, sink: Sink, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
+    async def _insist(self, place: str, call: Callable[[], Awaitable[Result]]) -> Result:
         pause_s = FIRST_PAUSE_S
         while True:
             try:
-                refusals = await sink.store(items)
+                result = await call()
             except SinkDownError as problem:
                 if monotonic_s() >= self._give_up_at_s:
                     raise
                 if pause_s == FIRST_PAUSE_S:
-                    logger.warning("%s; the crawl waits for it, nothing is lost", problem)
+                    logger.warning("%s; the crawl waits for it, nothing is lost", str(problem))
             else:
                 if pause_s != FIRST_PAUSE_S:
-                    logger.warning("%s is back; the crawl goes on", sink.place)
-                return refusals
+                    logger.warning("%s is back; the crawl goes on", place)
+                return result
             await self._pause(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
@@ -85,3 +127,12 @@ class Delivery:
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._is_hurried.wait(), pause_s)
+
+
+def make_delivery(config: JobConfig) -> Delivery:
+    """Not opened yet. Raises ConfigError for an output that cannot be."""
+    return Delivery(
+        [make_sink(each, config.sink) for each in config.sinks],
+        DeadLetters(config.sink),
+        [make_archive(each, config.sink) for each in config.archives],
+    )

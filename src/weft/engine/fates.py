@@ -33,13 +33,16 @@ class Fates:
         """What is known about a request; None: it never was a claim."""
         return self._fates.get(request)
 
-    def origin(self, source: Response | Failure | None) -> tuple[str, int]:
-        """The URL of the page that something came from, and when it was fetched."""
-        if not isinstance(source, Response):
-            request = getattr(source, "request", None)
-            return (request.url, 0) if isinstance(request, Request) else ("", 0)
-        fate = self._fates.get(source.request) if source.request else None
-        return source.url, fate.fetched_at_ms if fate else 0
+    def note_item(self, source: Response | Failure | None) -> tuple[str, int]:
+        """An item goes to the sinks: the URL of the page that it is from, and when that was
+        fetched."""
+        request = getattr(source, "request", None)
+        fate = self._fates.get(request) if isinstance(request, Request) else None
+        if fate:
+            fate.items += 1
+        if isinstance(source, Response):
+            return source.url, fate.fetched_at_ms if fate else 0
+        return (request.url, 0) if isinstance(request, Request) else ("", 0)
 
     def take_ended(self) -> list[Fate]:
         """The fates of all requests that Scrapy has let go of."""

@@ -18,10 +18,12 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.pipelines import ItemPipelineManager
+from scrapy.pipelines.media import MediaPipeline
 from twisted.python.failure import Failure
 
 from weft.engine.declared import declared_fields
 from weft.engine.follow import FollowAll
+from weft.engine.media import share_downloads
 from weft.engine.places import Place
 from weft.engine.scheduler import Scheduler, scheduler_of
 from weft.sinks import KeyedItem
@@ -35,6 +37,9 @@ class ItemProcessor(ItemPipelineManager):
         super().__init__(*pipelines, crawler=crawler)
         self._crawler = crawler
         crawler.signals.connect(self._store, signals.item_scraped)
+        for pipeline in pipelines:
+            if isinstance(pipeline, MediaPipeline):
+                share_downloads(pipeline, lambda: self._scheduler.media)
 
     @cached_property
     def _scheduler(self) -> Scheduler:
@@ -59,7 +64,7 @@ class ItemProcessor(ItemPipelineManager):
         if not ItemAdapter.is_item(item):
             return
         fields = dict(item) if _is_plain(item) else ItemAdapter(item).asdict()
-        page, fetched_at_ms = scheduler.fates.origin(response)
+        page, fetched_at_ms = scheduler.fates.note_item(response)
         scheduler.put_item(
             KeyedItem(
                 item_key(fields, place, scheduler.config.item_key),

@@ -44,6 +44,8 @@ class Fate:
     #: No longer counted as under way.
     is_downloaded: bool = False
     given: Given = field(default_factory=Given)
+    #: Items that are on their way to the sinks, from callback and errback.
+    items: int = 0
     #: Items that came from its errback.
     errback_items: int = 0
     #: It has passed the last gate.
@@ -61,6 +63,7 @@ class Fate:
             retry_after_ms=self.retry_after_ms,
             crawl_delay_ms=self.crawl_delay_ms,
             is_host_bad=isinstance(self.error, CannotResolveHostError),
+            items=self.items,
         )
 
     def _ending(self) -> tuple[Ending, str]:

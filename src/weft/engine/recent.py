@@ -1,29 +1,30 @@
-"""A bounded set that forgets the oldest half when it is full."""
+"""Numbers that were met lately, in a fixed amount of memory.
 
-from collections.abc import Hashable
-from typing import Generic, TypeVar
+Each number has one slot and shares it with others; the last that came there is remembered. So a
+number may be forgotten early, but what is remembered was really met.
+"""
 
-Value = TypeVar("Value", bound=Hashable)
+from array import array
 
 
-class RecentSet(Generic[Value]):
+class RecentNumbers:
+    """Whole numbers other than 0 that fit into 64 bits, with a sign."""
+
     def __init__(self, capacity: int) -> None:
-        self._half = capacity // 2
+        """`capacity`: slots, at 8 bytes each; a power of two."""
+        self._mask = capacity - 1
         self.clear()
 
     def clear(self) -> None:
-        self._young: set[Value] = set()
-        self._old: set[Value] = set()
+        self._slots = array("q", bytes(8 * (self._mask + 1)))
 
-    def __contains__(self, value: Value) -> bool:
-        return value in self._young or value in self._old
+    def __contains__(self, number: int) -> bool:
+        return self._slots[number & self._mask] == number
 
-    def add(self, value: Value) -> bool:
-        """False if it was in the set already."""
-        if value in self._young or value in self._old:
+    def add(self, number: int) -> bool:
+        """False if it is remembered already."""
+        slots, slot = self._slots, number & self._mask
+        if slots[slot] == number:
             return False
-        if len(self._young) >= self._half:
-            self._old = self._young
-            self._young = set()
-        self._young.add(value)
+        slots[slot] = number
         return True

@@ -10,9 +10,8 @@ import os
 import secrets
 import socket
 from collections import Counter, deque
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -25,7 +24,8 @@ from twisted.internet.defer import Deferred
 from weft.clock import SystemClock
 from weft.cluster.status import JobState, Status
 from weft.engine.buffer import Buffer
-from weft.engine.delivery import Delivery
+from weft.engine.capture import Capture
+from weft.engine.delivery import make_delivery
 from weft.engine.fates import Fates
 from weft.engine.fingerprint import Fingerprinter
 from weft.engine.follow import FollowAll, absolute_urls
@@ -37,7 +37,7 @@ from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Places
 from weft.engine.pulse import Pulse
-from weft.engine.recent import RecentSet
+from weft.engine.recent import RecentNumbers
 from weft.engine.rules import read_rules
 from weft.engine.scrapyparts import ScrapyPart
 from weft.engine.settings import read_settings
@@ -47,14 +47,18 @@ from weft.engine.timers import TimerSweep
 from weft.errors import EngineError, PackError, StoreError, WeftError
 from weft.frontier import LeasesBuckets, open_frontier
 from weft.records import Claim, Ending, PackedRequest
-from weft.sinks import KeyedItem, Sink, make_sink
-from weft.sinks.deadletters import DeadLetters
+from weft.sinks import KeyedItem
 from weft.urls import fingerprint, host_key
+
+if TYPE_CHECKING:
+    from weft.cluster.media import MediaClaims
 
 logger = logging.getLogger(__name__)
 
-#: Fingerprints of links that this process has passed on lately.
-RECENT = 50_000
+#: Links that this process has passed on lately, at 8 bytes each, by fingerprint and by text.
+RECENT = 2**20
+#: The same for a single page.
+RECENT_ON_PAGE = 2**10
 #: Start requests that are kept to be added again if the store forgets them: no page has them.
 MAX_STARTS = 10_000
 #: How long to wait for a shared store when the crawl is being closed.
@@ -71,15 +75,16 @@ class Scheduler(BaseScheduler):
         self._held = HeldRequests(crawler)
         self._timers = TimerSweep()
         self._stack = AsyncExitStack()
-        self._sinks = AsyncExitStack()
-        self._recent: RecentSet[int] = RecentSet(RECENT)
-        self._known_hrefs: RecentSet[str] = RecentSet(RECENT)
+        self._recent = RecentNumbers(RECENT)
+        self._known_hrefs = RecentNumbers(RECENT)
         # Scrapy's statistics, brought there once a round: each call of theirs takes its time.
         self._counts: Counter[str] = Counter()
         self._starts: deque[PackedRequest] = deque(maxlen=MAX_STARTS)
         self._closing: asyncio.Future[None] | None = None
         self._buffer: Buffer | None = None
         self._share: Share | None = None
+        #: Who downloads which file; None: there are no other workers.
+        self.media: MediaClaims | None = None
         self.gate = Gate()
         self.stops = Stops(lambda: not self.buffer.is_sure)
         self.places = Places()
@@ -114,6 +119,8 @@ class Scheduler(BaseScheduler):
             buffer = await self._open_stores()
             self.fates = Fates(self._crawler, self._held, buffer, self._clock)
             self.intake = Intake(fingerprinter, self._packer, self.fates)
+            if self.config.archives:
+                self._capture = Capture(self._crawler, buffer.put_page, self._clock)
             if self._share is not None:
                 await self._start_share(self._share, buffer)
             self._buffer = buffer
@@ -126,18 +133,14 @@ class Scheduler(BaseScheduler):
 
     async def _open_stores(self) -> Buffer:
         config = self.config
-        sinks = [make_sink(each, config.sink) for each in config.sinks]
-        dead_letters = DeadLetters(config.sink)
+        self.delivery = make_delivery(config)
         owner = _owner()
         frontier = open_frontier(config.store, config.job, config.frontier)
         self._frontier = await self._stack.enter_async_context(frontier)
-        self._stack.push_async_callback(self._sinks.aclose)
-        for sink in sinks:
-            await sink.open()
-            self._sinks.push_async_callback(sink.close)
-        self._sinks.push_async_callback(dead_letters.close)
-        await self._begin([*sinks, dead_letters])
-        self.delivery = Delivery(sinks, dead_letters)
+        self._stack.push_async_callback(self.delivery.close)
+        stats = await self._frontier.stats()
+        await self.delivery.open(is_under_way=stats.pending > 0)
+        await self._begin()
         self._share = await self._open_share(owner)
         buffer = Buffer(
             self._frontier,
@@ -159,11 +162,13 @@ class Scheduler(BaseScheduler):
         if not isinstance(self._frontier, LeasesBuckets):
             return None
         # Here, for an embedded store needs no Redis client.
+        from weft.cluster.media import MediaClaims
         from weft.cluster.membership import Membership
         from weft.redis.client import Client
 
         config = self.config
         client = await self._stack.enter_async_context(Client(config.store.url))
+        self.media = MediaClaims(client, config.job, owner, round(config.lease_s * 1000))
         share = Share(
             self._frontier,
             Membership(client, config.job, owner),
@@ -212,15 +217,10 @@ class Scheduler(BaseScheduler):
         logger.warning("%s; what is under way is cut off, and fetched again later", why)
         self.stops.cut()
 
-    async def _begin(self, sinks: Sequence[Sink | DeadLetters]) -> None:
+    async def _begin(self) -> None:
         """Forget an earlier crawl where that is wanted; a job that is not finished goes on."""
-
-        async def forget_items() -> None:
-            for sink in sinks:
-                await sink.clear()
-
         is_fresh, is_rerun = self.config.is_fresh, self.config.is_rerun
-        also_forget = forget_items if is_fresh else None
+        also_forget = self.delivery.clear if is_fresh else None
         await self._frontier.begin(is_fresh=is_fresh, is_rerun=is_rerun, also_forget=also_forget)
 
     def _give_up(self, error: WeftError) -> None:
@@ -246,7 +246,7 @@ class Scheduler(BaseScheduler):
                 await self._rounds
                 if self.error is None:
                     await self._buffer.flush()
-            await self._sinks.aclose()
+            await self.delivery.close()
             if reason == "finished" and self._is_everything_done():
                 # Last of all, for a finished crawl is not opened again.
                 async with self._time_to_close():
@@ -288,6 +288,8 @@ class Scheduler(BaseScheduler):
             self._stats.inc_value("dupefilter/filtered", self.buffer.known)
         if self.delivery.items:
             self._stats.set_value("sinks/items", self.delivery.items)
+        if self.delivery.pages:
+            self._stats.set_value("archives/pages", self.delivery.pages)
         if self.delivery.refused:
             self._stats.set_value("sinks/refused", self.delivery.refused)
         if self.buffer.late:
@@ -453,20 +455,21 @@ class Scheduler(BaseScheduler):
         if request.dont_filter:
             return False
         is_plain = self.intake.is_plain(request)
-        if not (is_plain and request.url in self._known_hrefs):
+        if not (is_plain and hash(request.url) in self._known_hrefs):
             if self.intake.fingerprint(request) not in self._recent:
                 return False
             if is_plain:
-                self._known_hrefs.add(request.url)
+                self._known_hrefs.add(hash(request.url))
         self._counts["dupefilter/filtered"] += 1
         return True
 
-    def known_hrefs(self, depth: int) -> RecentSet[str]:
-        """What the pages of this process linked to lately, as it was written there.
+    def known_hrefs(self, depth: int) -> RecentNumbers:
+        """What the pages of this process linked to lately: hashes of the text that was there.
 
         Not those that are too deep: they may be found again, less deep.
         """
-        return RecentSet(RECENT) if self.rules.is_too_deep(depth) else self._known_hrefs
+        is_too_deep = self.rules.is_too_deep(depth)
+        return RecentNumbers(RECENT_ON_PAGE) if is_too_deep else self._known_hrefs
 
     def put_item(self, item: KeyedItem) -> None:
         self.buffer.put_item(item)

@@ -1,6 +1,6 @@
 """Scrapy's settings, read once into the values that the parts of a crawl are given."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from weft.engine.scrapyparts import ScrapyPart
 from weft.errors import ConfigError
 from weft.frontier import Store, parse_store
 from weft.records import Order, Picker, SeenKind, Strategy
+from weft.sinks.archive import is_archive
 from weft.sinks.base import Schema, SinkConfig
 
 #: Items go into this file of the job's directory unless WEFT_SINKS says otherwise.
@@ -89,6 +90,8 @@ class JobConfig(msgspec.Struct, frozen=True):
     node: str
     #: Where items go.
     sinks: tuple[str, ...]
+    #: Where raw pages go.
+    archives: tuple[str, ...]
     sink: SinkConfig
     item_key: tuple[str, ...]
     fingerprint_headers: tuple[str, ...]
@@ -111,6 +114,7 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
     own_dir = Path(read.text("JOBDIR") or default_job_dir(name))
     store = _store(read, own_dir)
     job_dir = store.directory or own_dir
+    outputs = None if settings.get("WEFT_SINKS") is None else read.names("WEFT_SINKS")
     config = JobConfig(
         store=store,
         job=job_name(name),
@@ -123,7 +127,8 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
         lease_s=read.number("WEFT_LEASE_TIMEOUT", least=1),
         weight=read.number("WEFT_WEIGHT"),
         node=read.text("WEFT_NODE"),
-        sinks=_sinks(settings, read, job_dir),
+        sinks=_sinks(outputs, job_dir),
+        archives=tuple(filter(is_archive, outputs or ())),
         sink=SinkConfig(
             job_dir=job_dir,
             job=job_name(name),
@@ -218,10 +223,13 @@ def _own_limits(own: Mapping[str, Any], limits: HostLimits) -> HostLimits:
     return HostLimits(delay_ms, max(1, concurrency))
 
 
-def _sinks(settings: BaseSettings, read: Reader, job_dir: Path) -> tuple[str, ...]:
-    if settings.get("WEFT_SINKS") is None:
-        return (str(job_dir / DEFAULT_ITEMS),)
-    return read.names("WEFT_SINKS")
+def _sinks(outputs: Sequence[str] | None, job_dir: Path) -> tuple[str, ...]:
+    """Where nothing is said about items, as by archives alone, they go into the job's directory;
+    an empty list says that they go nowhere."""
+    sinks = tuple(output for output in outputs or () if not is_archive(output))
+    if sinks or outputs == ():
+        return sinks
+    return (str(job_dir / DEFAULT_ITEMS),)
 
 
 def _unfit_for_store(config: JobConfig) -> list[str]:

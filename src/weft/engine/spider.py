@@ -16,7 +16,7 @@ from scrapy.linkextractors import IGNORED_EXTENSIONS
 from selectolax.lexbor import LexborHTMLParser
 
 from weft.engine.follow import FollowAll
-from weft.engine.recent import RecentSet
+from weft.engine.recent import RecentNumbers
 from weft.engine.scheduler import scheduler_of
 from weft.urls import NO_URL, host_key
 
@@ -63,14 +63,14 @@ class SiteSpider(Spider):
 
 
 def new_links(
-    tree: LexborHTMLParser, base: can_ada.URL, sites: Container[str], known: RecentSet[str]
+    tree: LexborHTMLParser, base: can_ada.URL, sites: Container[str], known: RecentNumbers
 ) -> Iterator[str]:
     """The links of a page to pages of these sites, in order, without those that are known."""
     hrefs = Hrefs(base)
     for node in tree.css("a[href], area[href]"):
         # Links of SVG pictures are found too, and have another attribute.
         href = (node.attributes.get("href") or "").strip()
-        if href and known.add(hrefs.key(href)):
+        if href and known.add(hash(hrefs.key(href))):
             url = resolve(base, href)
             if url is not None and site_of(url.hostname) in sites and is_page(url):
                 url.hash = ""

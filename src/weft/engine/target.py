@@ -1,5 +1,6 @@
 """What `weft crawl TARGET…` is told to crawl: URLs, a spider file, or a spider of a project."""
 
+import logging
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ import msgspec
 from scrapy import Spider
 from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.conf import init_env
 from scrapy.utils.project import get_project_settings, inside_project
 from scrapy.utils.spider import iter_spider_classes
 
@@ -95,9 +97,15 @@ def _site(urls: Sequence[str]) -> Target:
             raise TargetError(f"{url} is no web address; write http://HOST/… or https://HOST/…")
     settings = Settings()
     settings.setdict(SITE_SETTINGS, "project")
+    # Scrapy warns that redirects have no Referer; nor have the links of a site crawl.
+    logging.getLogger("scrapy.downloadermiddlewares.redirect").addFilter(_is_no_warning)
     canonical = sorted({canonical_url(url) for url in urls})
     name = f"{host_key(urls[0]).strip('[]')}-{_digest(canonical)}"
     return Target(SiteSpider, {"urls": list(urls)}, settings, default_job_dir(name))
+
+
+def _is_no_warning(record: logging.LogRecord) -> bool:
+    return record.levelno != logging.WARNING
 
 
 def _digest(urls: Sequence[str]) -> str:
@@ -129,6 +137,7 @@ def _import(path: Path) -> ModuleType:
 
 def _project_spider(name: str, arguments: Mapping[str, str]) -> Target:
     hint = f"; for a web site write https://{name}" if "." in name else ""
+    init_env()  # a worker may be told where its settings are, but not where to import them from
     if not inside_project():
         raise TargetError(
             f"{name} is no URL and no .py file, and this is no Scrapy project (there is no "

@@ -14,6 +14,7 @@ from weft.records import (
     Claims,
     Explanation,
     HostState,
+    Hour,
     Outcome,
     PackedRequest,
     PageKind,
@@ -183,6 +184,11 @@ class Frontier(Protocol):
         ...
 
     async def stats(self) -> Stats: ...
+
+    async def hours(self) -> list[Hour]:
+        """What `finish` accepted, by the hour of the frontier's clock, the oldest first; without
+        hours in which there was nothing. Kept until `clear` forgets everything."""
+        ...
 
     async def hosts(self, limit: int) -> list[HostState]:
         """Hosts with queued requests or claims, the busiest queue first (for people: it scans)."""

@@ -6,7 +6,7 @@ It is written to be read, not to be fast, and forgets everything with its proces
 import random
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from itertools import islice
+from itertools import compress, islice
 from typing import NamedTuple, Self
 
 from weft.clock import Clock, SystemClock
@@ -22,6 +22,7 @@ from weft.records import (
     Explanation,
     Fetch,
     HostState,
+    Hour,
     Order,
     Outcome,
     PackedRequest,
@@ -64,6 +65,7 @@ class MemoryFrontier:
         self._bad: dict[int, int] = {}
         self._dropped: dict[int, tuple[str, int, str]] = {}
         self._fetches: dict[int, tuple[str, list[Fetch]]] = {}
+        self._hours: list[Hour] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -178,7 +180,10 @@ class MemoryFrontier:
 
     async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
         now_ms = self._clock.now_ms()
-        return [self._finish(outcome, now_ms) for outcome in outcomes]
+        answers = [self._finish(outcome, now_ms) for outcome in outcomes]
+        if hour := policy.hour_of(compress(outcomes, answers), now_ms):
+            self._hours = policy.sum_hours([*self._hours, hour])
+        return answers
 
     def _finish(self, outcome: Outcome, now_ms: int) -> bool:
         claim = self._end_claim(outcome.token)
@@ -246,6 +251,9 @@ class MemoryFrontier:
 
     async def stats(self) -> Stats:
         return Stats(**{name: getattr(self._stats, name) for name in Stats.__struct_fields__})
+
+    async def hours(self) -> list[Hour]:
+        return self._hours
 
     async def hosts(self, limit: int) -> list[HostState]:
         busy = [host for host, record in self._hosts.items() if record.queued or record.claimed]

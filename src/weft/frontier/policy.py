@@ -1,9 +1,11 @@
 """The rules of a host's budget, as pure functions over its record. Backends only store."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from weft.config import FrontierConfig
-from weft.records import Ending, Fetch, HostState, Outcome, PackedRequest, PageKind, Stats
+from weft.records import Ending, Fetch, HostState, Hour, Outcome, PackedRequest, PageKind, Stats
 
 #: What pages count as that were fetched elsewhere.
 LEARNED_KIND = PageKind.DATA
@@ -13,6 +15,7 @@ MAX_FETCHES = 10
 PER_HOST = 8
 #: Statuses by which a server says that it has had enough.
 OVERLOADED = frozenset({429, 503})
+HOUR_MS = 3_600_000
 
 
 class HostRecord(msgspec.Struct, array_like=True):
@@ -174,6 +177,38 @@ def count_ending(stats: Stats, ending: Ending) -> None:
             stats.failed += 1
         case Ending.DROPPED:
             stats.refused += 1
+
+
+def hour_of(outcomes: Iterable[Outcome], now_ms: int) -> Hour | None:
+    """What outcomes that were accepted now add to their hour; None: nothing."""
+    pages = items = failed = 0
+    for outcome in outcomes:
+        pages += outcome.ending is Ending.DONE
+        failed += outcome.ending is Ending.FAILED
+        items += outcome.items
+    if not (pages or items or failed):
+        return None
+    return Hour(now_ms - now_ms % HOUR_MS, pages, items, failed, now_ms, now_ms)
+
+
+def sum_hours(hours: Iterable[Hour]) -> list[Hour]:
+    """Those that begin at the same time as one, the oldest first."""
+    sums: dict[int, Hour] = {}
+    for hour in hours:
+        so_far = sums.get(hour.start_ms)
+        sums[hour.start_ms] = _together(so_far, hour) if so_far else hour
+    return sorted(sums.values(), key=lambda hour: hour.start_ms)
+
+
+def _together(one: Hour, other: Hour) -> Hour:
+    return Hour(
+        start_ms=one.start_ms,
+        pages=one.pages + other.pages,
+        items=one.items + other.items,
+        failed=one.failed + other.failed,
+        first_at_ms=min(one.first_at_ms, other.first_at_ms),
+        last_at_ms=max(one.last_at_ms, other.last_at_ms),
+    )
 
 
 def host_state(record: HostRecord, host: str, config: FrontierConfig) -> HostState:

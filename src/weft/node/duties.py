@@ -14,7 +14,7 @@ from weft.errors import StoreError, StoreMissingError
 from weft.frontier import Store, open_frontier
 from weft.node.duty import Duty
 from weft.node.supervisor import Crew, freeze
-from weft.sinks import has_parts
+from weft.sinks import has_left_items
 
 #: How long the workers of a job that is stopped may take to end before they are killed.
 KILL_S = 1.5
@@ -113,7 +113,7 @@ class Duties:
         if job.name in self._duties or self._taken_up.get(job.name) == as_it_is:
             return False
         self._taken_up[job.name] = as_it_is
-        return has_parts(self._config.job_dir(job))
+        return has_left_items(self._config.job_dir(job))
 
     async def _is_finished(self, job: Job) -> bool:
         if not job.finished:

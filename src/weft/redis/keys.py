@@ -17,7 +17,9 @@ weft:{J}:members              hash    worker → its number and its seats
 weft:{J}:heard                zset    workers by when they were last heard of
 weft:{J}:status               hash    worker → what it tells about itself
 weft:{J}:known:I              set     fingerprints of pages that were fetched elsewhere
+weft:{J}:media                hash    file of a media pipeline → who downloads it, or its result
 weft:{J:bN}:meta              hash    counters of the bucket, last token, sizes of the seen sets
+weft:{J:bN}:hours             hash    hour since 1970 → its pages, items, failures
 weft:{J:bN}:hosts             hash    host → its record (packed by common.lua)
 weft:{J:bN}:ready             zset    hosts that can be claimed, by the time from which on
 weft:{J:bN}:queue:K:HOST      list    requests of a host and page kind (a set for `random`)
@@ -51,7 +53,7 @@ _KIND = "(nav|data)"
 _FAMILY = "(nav|data|dropped)"
 _OF_BUCKET = "|".join(
     (
-        "meta|hosts|ready|lease|claims|batches|due|bad|hungry",
+        "meta|hours|hosts|ready|lease|claims|batches|due|bad|hungry",
         r"claimed:\d+:\d+",
         rf"queue:{_KIND}:(-?\d+:)?.*",
         rf"(levels|spill|blocks):{_KIND}:.*",
@@ -60,7 +62,7 @@ _OF_BUCKET = "|".join(
     )
 )
 _SCHEMA = re.compile(
-    rf"weft:(jobs|nodes|nodes:orders|\{{[^{{}}]+\}}:(job|moved|order|members|heard|status|known:\d+)|(\{{[^{{}}]+:b\d+\}}|\{{[^{{}}]+\}}:b\d+):({_OF_BUCKET}))",
+    rf"weft:(jobs|nodes|nodes:orders|\{{[^{{}}]+\}}:(job|moved|order|members|heard|status|media|known:\d+)|(\{{[^{{}}]+:b\d+\}}|\{{[^{{}}]+\}}:b\d+):({_OF_BUCKET}))",
     re.DOTALL,
 )
 

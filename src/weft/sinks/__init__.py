@@ -1,7 +1,7 @@
 """Where items go. `make_sink` chooses the sink by what `-o` says."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from weft.errors import ConfigError
 from weft.sinks.base import KeyedItem, Refusal, Sink, SinkConfig
+from weft.sinks.extras import needs_extra
 from weft.sinks.jsonl import JsonLinesSink
 from weft.sinks.parts import PartedJsonLinesSink
 from weft.sinks.sqlite import SqliteSink
@@ -22,7 +23,8 @@ __all__ = [
     "Sink",
     "SinkConfig",
     "SqliteSink",
-    "has_parts",
+    "check_remote_sinks",
+    "has_left_items",
     "make_sink",
 ]
 
@@ -69,6 +71,15 @@ def make_sink(output: str, config: SinkConfig) -> Sink:
     return _make(_BY_SUFFIX.get(suffix), output, config)
 
 
+async def check_remote_sinks(outputs: Iterable[str], config: SinkConfig) -> None:
+    """Raises StoreError for a server that cannot be reached, or does not let us store items."""
+    for output in outputs:
+        if output.partition("://")[0].lower() in _BY_SCHEME:
+            sink = make_sink(output, config)
+            await sink.open()
+            await sink.close()
+
+
 def _make_by_scheme(scheme: str, rest: str, output: str, config: SinkConfig) -> Sink:
     is_path = rest.startswith("/") and rest.strip("/")
     if scheme == "jsonl" and is_path:
@@ -83,16 +94,9 @@ def _make_by_scheme(scheme: str, rest: str, output: str, config: SinkConfig) -> 
 def _make(kind: _Kind | None, output: str, config: SinkConfig) -> Sink:
     if kind is None:
         raise ConfigError(_help(output))
-    try:
+    with needs_extra(kind.extra, output, "items"):
         make: Callable[[str, SinkConfig], Sink] = import_module(kind.module).make_sink
         return make(output, config)
-    except ModuleNotFoundError as problem:
-        if not kind.extra:
-            raise
-        raise ConfigError(
-            f"items cannot go to {without_password(output)} before {problem.name} is installed: "
-            f"pip install 'weft[{kind.extra}]'"
-        ) from problem
 
 
 def _make_json_lines_sink(path: Path, config: SinkConfig) -> Sink:
@@ -109,9 +113,13 @@ def file_digest(path: Path) -> str:
     return blake2b(os.fsencode(os.path.realpath(path)), digest_size=8).hexdigest()
 
 
-def has_parts(job_dir: Path) -> bool:
-    """Whether workers that were killed have left items there, which the next to open takes up."""
-    return any(job_dir.glob("jsonl-*.parts/*.part"))
+def has_left_items(job_dir: Path) -> bool:
+    """Whether workers that were killed, or could not reach a server in the end, have left items
+    there, which the next to open and close takes up."""
+    # Here, for it imports this module.
+    from weft.sinks.export.journal import has_unshown_items
+
+    return any(job_dir.glob("jsonl-*.parts/*.part")) or has_unshown_items(job_dir)
 
 
 def _help(output: str) -> str:
@@ -120,5 +128,6 @@ def _help(output: str) -> str:
         f"{', '.join(SQLITE_SUFFIXES)} (SQLite), {', '.join(JSON_LINES_SUFFIXES)} (JSON lines), "
         f"{', '.join(_BY_SUFFIX)}, or an address: sqlite:///path or jsonl:///path with an absolute "
         "path, sqlite:///path/file.db/table, mongodb://host/db/collection, mysql://host/db/table, "
-        "postgresql://host/db/table, ftp://host/path/file.csv, s3://bucket/prefix"
+        "postgresql://host/db/table, ftp://host/path/file.csv, s3://bucket/prefix, "
+        "warc://dir (raw pages)"
     )

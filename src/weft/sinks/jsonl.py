@@ -15,7 +15,7 @@ Whatever the index says, a last line without a newline gets one if it is JSON, o
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 
 from weft.errors import StoreError
@@ -23,7 +23,9 @@ from weft.sinks.base import KeyedItem
 from weft.sinks.blocking import BlockingSink
 from weft.sinks.encoding import KeyedLine, encode_item
 from weft.sinks.keys import Batch, KeyIndex
+from weft.sinks.lineread import read_lines
 from weft.sinks.lines import LineFile
+from weft.sinks.reading import Query, StoredItem, read_off_loop
 from weft.sinks.translate import errors_of
 
 logger = logging.getLogger(__name__)
@@ -37,6 +39,9 @@ class JsonLinesSink(BlockingSink):
         self._path = path
         self._index_path = index
         self._writer: LineWriter | None = None
+
+    def read(self, query: Query) -> AsyncIterator[StoredItem]:
+        return read_off_loop(read_lines(self._path, query))
 
     def _open(self) -> None:
         self._close()

@@ -19,7 +19,7 @@ be. What they store later is not: a worker sees that its part has no name any mo
 another one before it says that the items are stored.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from math import inf
 from pathlib import Path
@@ -33,7 +33,9 @@ from weft.sinks.encoding import KeyedLine, encode_item
 from weft.sinks.filelock import FileLock
 from weft.sinks.files import prepare_place, sync_directory
 from weft.sinks.jsonl import LineWriter
+from weft.sinks.lineread import read_lines
 from weft.sinks.partfile import PartFile
+from weft.sinks.reading import Query, StoredItem, read_off_loop
 from weft.sinks.translate import errors_of
 
 #: How far the output may be behind what is stored, while more is being stored.
@@ -59,6 +61,10 @@ class PartedJsonLinesSink(BlockingSink):
         self._merge_every_s = merge_every_s
         self._merged_at_s = -inf
         self._part: PartFile | None = None
+
+    def read(self, query: Query) -> AsyncIterator[StoredItem]:
+        """What was merged: the last seconds of a running crawl are not among it."""
+        return read_off_loop(read_lines(self._path, query))
 
     def _open(self) -> None:
         self._close()

@@ -1,7 +1,7 @@
 """Items in an SQLite file: `sqlite3 items.db 'select item from items'` reads them in order."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from weft.clock import Clock, SystemClock
@@ -10,6 +10,8 @@ from weft.sinks.base import KeyedItem
 from weft.sinks.blocking import BlockingSink
 from weft.sinks.database import close_database, open_database, transaction
 from weft.sinks.encoding import encode_fields
+from weft.sinks.reading import Query, StoredItem, read_off_loop
+from weft.sinks.sqliteread import read_database
 from weft.sinks.translate import errors_of
 
 #: Grows when an older Weft could not write the file any more.
@@ -55,6 +57,9 @@ class SqliteSink(BlockingSink):
         self._clock = clock or SystemClock()
         self._connection: sqlite3.Connection | None = None
         self._opened_identity: tuple[int, int] | None = None
+
+    def read(self, query: Query) -> AsyncIterator[StoredItem]:
+        return read_off_loop(read_database(self._path, query, FORMAT))
 
     def _open(self) -> None:
         self._close()

@@ -11,6 +11,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, ClassVar
 
 import pytest
@@ -22,6 +23,7 @@ from weft.records import (
     AddStatus,
     Claim,
     Ending,
+    Hour,
     Order,
     Outcome,
     PackedRequest,
@@ -349,6 +351,24 @@ class FrontierContract:
 
         run(test())
 
+    def test_what_is_stale_counts_as_often_as_it_comes(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add(requests(2))
+                [one, two] = tokens((await frontier.claim("me", 2)).claims)
+                await frontier.renew([one])
+                self.clock.advance(2 * MINUTE_MS - 1)
+                await frontier.renew([one])
+                self.clock.advance(1)
+                await frontier.reclaim()
+                answers = await frontier.renew([two, one, two, one])
+                assert answers == [False, True, False, True]
+                assert (await frontier.stats()).stale == 2
+                assert await frontier.release([one, one]) == [True, True]
+                assert (await frontier.stats()).stale == 3
+
+        run(test())
+
     def test_a_renewed_claim_is_not_overdue(self) -> None:
         async def test() -> None:
             async with self.opened(claim_ms=2 * MINUTE_MS) as frontier:
@@ -630,6 +650,22 @@ class FrontierContract:
 
         run(test())
 
+    def test_several_hosts_may_turn_out_bad_at_once(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add([*requests(1, "a"), *requests(2, "b"), *requests(2, "c")])
+                claims = (await frontier.claim("me", 9)).claims
+                bad = [claim for claim in claims if claim.request.host != "a"]
+                outcomes = done(bad, ending=Ending.FAILED, status=0, is_host_bad=True)
+                assert await frontier.finish(outcomes) == [True] * 4
+                stats = await frontier.stats()
+                assert (stats.queued, stats.held, stats.claimed) == (4, 4, 1)
+                self.clock.advance(HOUR_MS)
+                again = (await frontier.claim("me", 9)).claims
+                assert sorted(urls(again)) == sorted(urls(bad))
+
+        run(test())
+
     # Counting
 
     def test_a_crawl_is_finished_when_nothing_is_pending(self) -> None:
@@ -662,6 +698,67 @@ class FrontierContract:
                 await frontier.finish(endings)
                 stats = await frontier.stats()
                 assert (stats.done, stats.replaced, stats.failed, stats.refused) == (1, 1, 1, 1)
+
+        run(test())
+
+    def test_what_was_finished_is_counted_by_the_hour(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                assert await frontier.hours() == []
+                # Several hosts, for a backend may divide them.
+                await frontier.add([request(f"http://{host}/") for host in "abcdefgh"])
+                claims = (await frontier.claim("me", 8)).claims
+                now_ms = self.clock.now_ms()
+                next_ms = now_ms // HOUR_MS * HOUR_MS + HOUR_MS
+                await frontier.finish(done(claims[:2], items=3))
+                self.clock.advance(next_ms - 1 - now_ms)
+                await frontier.finish(done(claims[2:3], ending=Ending.FAILED, items=1))
+                self.clock.advance(1)
+                await frontier.finish(done(claims[3:5]) + done(claims[5:6], ending=Ending.FAILED))
+                # What is neither done nor failed makes no hour of its own.
+                self.clock.advance(HOUR_MS)
+                await frontier.finish(done(claims[6:7], ending=Ending.REPLACED))
+                await frontier.finish(done(claims[7:], ending=Ending.DROPPED))
+                assert await frontier.hours() == [
+                    Hour(next_ms - HOUR_MS, 2, 7, 1, now_ms, next_ms - 1),
+                    Hour(next_ms, 2, 0, 1, next_ms, next_ms),
+                ]
+
+        run(test())
+
+    def test_a_page_that_two_workers_had_is_counted_once(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                await frontier.add(requests(3))
+                late = (await frontier.claim("me", 3)).claims
+                await frontier.finish(done(late[:1], items=1))
+                self.clock.advance(2 * MINUTE_MS)
+                await frontier.reclaim()
+                again = (await frontier.claim("you", 3)).claims
+                assert await frontier.finish(done(late, items=1)) == [False] * 3
+                assert (
+                    await frontier.finish(done([*again, *again], items=1))
+                    == [True] * 2 + [False] * 2
+                )
+                hours = await frontier.hours()
+                assert sum(hour.pages for hour in hours) == 3
+                assert sum(hour.items for hour in hours) == 3
+
+        run(test())
+
+    def test_hours_are_forgotten_with_everything(self) -> None:
+        async def test() -> None:
+            async with self.opened() as frontier:
+                for forget in (
+                    frontier.clear,
+                    partial(frontier.begin, is_fresh=True, is_rerun=False),
+                ):
+                    await frontier.add(requests(2))
+                    await frontier.finish(done((await frontier.claim("me", 2)).claims))
+                    await frontier.clear(PageKind.DATA)
+                    assert [hour.pages for hour in await frontier.hours()] == [2]
+                    await forget()
+                    assert await frontier.hours() == []
 
         run(test())
 
@@ -841,9 +938,12 @@ class FrontierContract:
                 await frontier.finish(done(claims))
                 self.clock.advance(1)
                 before = await frontier.stats()
+                hours = await frontier.hours()
                 await frontier.learn([7])
             async with self.opened(limits=slow) as frontier:
                 assert await frontier.stats() == before
+                assert len(await frontier.hours()) == 1
+                assert await frontier.hours() == hours
                 assert await frontier.add([request("http://b/", fingerprint=7)]) == [
                     AddStatus.KNOWN
                 ]

@@ -4,14 +4,11 @@ Each is a process on a free port of loopback with a temporary directory, and die
 that started it. Like the contract suites, this is imported by its own name, for it needs redis-py.
 """
 
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -22,16 +19,10 @@ from redis.retry import Retry
 
 from weft.errors import ConfigError, WeftError
 from weft.redis.server import find_server, log_end, packaged_server, start_child
+from weft.testing.places import HOST, WAIT_S, free_port, wait_until
 
-HOST = "127.0.0.1"
 #: The name under which the sentinels know the pair.
 MASTER_NAME = "mymaster"
-
-#: Below the ports that the kernel gives to connections: one of these must not take the port of a
-#: server while that is dead. A node of a cluster has a second port, so far above the first.
-PORTS = range(11_000, 21_000)
-BUS_PORT_OFFSET = 10_000
-PORT_ATTEMPTS = 100
 
 SLOTS = 16_384
 NODE_TIMEOUT_MS = 5_000
@@ -47,9 +38,6 @@ SENTINEL_PERIODS_MS = {
     "ask-period": 100,
     "tilt-period": 1_000,
 }
-
-WAIT_S = 30.0
-POLL_S = 0.01
 
 
 def redis_binary() -> Path | None:
@@ -76,7 +64,7 @@ class _Server:
 
     def __enter__(self) -> Self:
         self._binary = _program(self._binary)
-        self._port = _free_port()
+        self._port = free_port()
         with ExitStack() as stack:
             directory = tempfile.TemporaryDirectory(
                 prefix="weft-redis-", ignore_cleanup_errors=True
@@ -123,7 +111,7 @@ class _Server:
         # SIGKILL also ends what is stopped.
         process = start_child(self._command(), log, death_signal=signal.SIGKILL)
         self._process = process
-        _wait_until(lambda: process.poll() is not None or self._is_ready(), "the server answers")
+        wait_until(lambda: process.poll() is not None or self._is_ready(), "the server answers")
         if process.poll() is not None:
             self.kill()
             raise WeftError(f"{self._binary} did not start: {log_end(log)}")
@@ -224,7 +212,7 @@ class RedisCluster:
 
     def wait_until_ok(self) -> None:
         """Until every node knows all others and says that the cluster is well."""
-        _wait_until(lambda: all(map(self._is_ok, self.nodes)), "every node says cluster_state:ok")
+        wait_until(lambda: all(map(self._is_ok, self.nodes)), "every node says cluster_state:ok")
 
     def _share_slots(self) -> None:
         bounds = [SLOTS * number // len(self.nodes) for number in range(len(self.nodes) + 1)]
@@ -351,7 +339,7 @@ class RedisSentinel:
         """Kills the master; returns when the other is master and the killed one its replica."""
         killed, promoted = self.master, self.replica
         killed.kill()
-        _wait_until(lambda: self._is_master(promoted), "the sentinels have named another master")
+        wait_until(lambda: self._is_master(promoted), "the sentinels have named another master")
         # As a replica from its first moment: nobody must write to it now.
         killed.replica_of, promoted.replica_of = promoted, None
         killed.start()
@@ -364,7 +352,7 @@ class RedisSentinel:
 
     def _wait_until_content(self) -> None:
         others = len(self._sentinels) - 1
-        _wait_until(
+        wait_until(
             lambda: all(each.is_content(replicas=1, others=others) for each in self._sentinels),
             "the sentinels know each other and a replica that could be master",
         )
@@ -382,32 +370,3 @@ def _program(binary: str | Path | None) -> Path:
     if found is None:
         raise ConfigError(f"there is no server program {binary}: install it, or name another")
     return Path(found).absolute()
-
-
-def _free_port() -> int:
-    # Not the shared generator: who seeds that gets the same ports in every process.
-    rng = random.SystemRandom()
-    for _ in range(PORT_ATTEMPTS):
-        port = rng.choice(PORTS)
-        if _is_free(port) and _is_free(port + BUS_PORT_OFFSET):
-            return port
-    raise WeftError(f"found no free port from {PORTS.start} to {PORTS.stop}")
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # As Redis does: a port whose connections are fading away is free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-    return True
-
-
-def _wait_until(predicate: Callable[[], bool], description: str) -> None:
-    deadline_s = time.monotonic() + WAIT_S
-    while not predicate():
-        if time.monotonic() > deadline_s:
-            raise WeftError(f"waited {WAIT_S} s in vain until {description}")
-        time.sleep(POLL_S)

@@ -10,6 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
 
+from weft.engine.aside import Aside
 from weft.engine.outcome import Fate, describe
 from weft.engine.scheduler import Scheduler, scheduler_of
 from weft.urls import host_key
@@ -22,6 +23,7 @@ class FetchMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._crawl_delays_s: dict[str, float] = {}
+        self._aside = Aside()
         crawler.signals.connect(self._note_robots, signals.robots_parsed)
 
     @classmethod
@@ -35,13 +37,20 @@ class FetchMiddleware:
     def process_request(self, request: Request) -> Coroutine[Any, Any, Request | None] | None:
         scheduler = self._scheduler
         fate = scheduler.fates.get(request)
-        host = fate.claim.request.host if fate else host_key(request.url)
+        if fate is None:
+            return self._wait_aside(request)
+        host = fate.claim.request.host
         delay_s = self._delay_s(host, fate)
-        is_ours = scheduler.may_send(fate.claim if fate else None)
-        if is_ours and scheduler.gate.try_pass(host, delay_s):
-            _note_passed(fate)
+        if scheduler.may_send(fate.claim) and scheduler.gate.try_pass(host, delay_s):
+            fate.is_sent = True
             return None
         return self._wait_for_turn(request, fate, host, delay_s)
+
+    async def _wait_aside(self, request: Request) -> None:
+        """What is no claim stands in line with those of its kind first, then with all."""
+        host = host_key(request.url)
+        await self._aside.enter(request, host, self._scheduler.config.limits_of(host).concurrency)
+        await self._wait_for_turn(request, None, host, self._delay_s(host, None))
 
     def _delay_s(self, host: str, fate: Fate | None) -> float:
         delay_s = self._scheduler.config.limits_of(host).delay_ms / 1000
@@ -57,13 +66,15 @@ class FetchMiddleware:
         scheduler = self._scheduler
         claim = fate.claim if fate else None
         if await scheduler.gate.wait(host, delay_s, lambda: scheduler.may_send_soon(claim)):
-            _note_passed(fate)
+            if fate:
+                fate.is_sent = True
             return None
         if fate is None:
             raise IgnoreRequest("the crawl is being closed while the store does not answer")
         return _abandon(request, fate)
 
     def process_response(self, request: Request, response: Response) -> Response:
+        self._aside.leave(request)
         scheduler = self._scheduler
         scheduler.fates.note_fetched(request, response)
         # How long ago Scrapy began to send it.
@@ -73,6 +84,7 @@ class FetchMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
+        self._aside.leave(request)
         scheduler = self._scheduler
         fate = scheduler.fates.get(request)
         if fate is None:
@@ -87,11 +99,6 @@ class FetchMiddleware:
             if len(self._crawl_delays_s) >= MAX_HOSTS:
                 self._crawl_delays_s.clear()  # the frontier has them
             self._crawl_delays_s[host_key(request.url)] = delay_s
-
-
-def _note_passed(fate: Fate | None) -> None:
-    if fate:
-        fate.is_sent = True
 
 
 def _abandon(request: Request, fate: Fate) -> Request:

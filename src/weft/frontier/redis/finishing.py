@@ -18,6 +18,7 @@ def pack_finish(
     told: dict[PageKind, list[stories.Story]] = {kind: [] for kind in PageKind}
     groups: list[tuple[str, str, list[int]]] = []
     extras = []
+    items = 0
     for name, own in part.groups.items():
         places = []
         numbers: list[int] = []
@@ -26,6 +27,7 @@ def pack_finish(
             outcome = outcomes[i]
             claim = held[outcome.token]
             places.append(claim.place)
+            items += outcome.items
             told[claim.request.kind].append(
                 stories.story(claim.request, claim.entry, outcome, at_ms)
             )
@@ -45,7 +47,7 @@ def pack_finish(
                     (len(groups) + 1, start, claim.place, fingerprint, *pauses, outcome.is_host_bad)
                 )
         groups.append((name, places_text(places), numbers))
-    finish = Finish(now_ms, groups, extras, part.stale)
+    finish = Finish(now_ms, groups, extras, part.stale, items)
     return finish, [stories.pack(told[kind]) for kind in PageKind]
 
 

@@ -37,6 +37,7 @@ from weft.records import (
     Claims,
     Explanation,
     HostState,
+    Hour,
     Order,
     Outcome,
     PackedRequest,
@@ -72,6 +73,9 @@ _STATUSES = {
 _DROPPED_NOW = "N"
 _MOVED = "M"
 _PLAIN, _FORCED, _DROPPED = 0, 1, 2
+
+# Of an hour, in the order of `Hour`.
+_Counts = tuple[int, int, int, int, int]
 
 
 class RedisFrontier:
@@ -488,21 +492,26 @@ class RedisFrontier:
     # Ending claims
 
     async def renew(self, tokens: Sequence[int]) -> list[bool]:
-        answers = await self._ask_groups(scripts.RENEW, tokens, once=False)
-        pairs = zip(tokens, answers, strict=True)
-        self._held.let_go([token for token, is_ours in pairs if not is_ours])
-        return answers
+        unique = list(dict.fromkeys(tokens))
+        answers = await self._ask_groups(scripts.RENEW, unique)
+        is_ours = dict(zip(unique, answers, strict=True))
+        self._held.let_go([token for token in unique if not is_ours[token]])
+        answers_to_all = [is_ours[token] for token in tokens]
+        await self._count_stale(tokens, answers_to_all.count(False) - answers.count(False))
+        return answers_to_all
+
+    async def _count_stale(self, tokens: Sequence[int], many: int) -> None:
+        """So many of these came more than once, and are no claims."""
+        if many:
+            bucket = self._layout.bucket_of_token(tokens[0])
+            await self._client.run([("HINCRBY", f"{bucket.prefix}meta", "stale", many)])
 
     async def _ask_groups(
-        self,
-        script: Script[scripts.Groups, list[str]],
-        tokens: Sequence[int],
-        *,
-        once: bool,
+        self, script: Script[scripts.Groups, list[str]], tokens: Sequence[int]
     ) -> list[bool]:
-        """Whether each is a claim, after the script has done its work."""
+        """Whether each is a claim, after the script has done its work; each token once."""
         await self._hold_again(tokens)
-        parts = self._held.parts(self._layout, tokens, once=once)
+        parts = self._held.parts(self._layout, tokens)
         now_ms = self._now_ms()
         calls = [
             (bucket, scripts.Groups(now_ms, self._held.places(tokens, part), part.stale))
@@ -518,7 +527,7 @@ class RedisFrontier:
         tokens = [outcome.token for outcome in outcomes]
         await self._hold_again(tokens)
         answers = [False] * len(outcomes)
-        parts = self._held.parts(self._layout, tokens, once=True)
+        parts = self._held.parts(self._layout, tokens)
         self._note_change(parts)
         while parts:
             parts = await self._finish_once(outcomes, parts, answers)
@@ -579,13 +588,11 @@ class RedisFrontier:
 
     async def release(self, tokens: Sequence[int]) -> list[bool]:
         unique = sorted(set(tokens), reverse=True)
-        answers = await self._ask_groups(scripts.RELEASE, unique, once=True)
+        answers = await self._ask_groups(scripts.RELEASE, unique)
         known = {token for token, answer in zip(unique, answers, strict=True) if answer}
         self._held.let_go(unique)
         self._note_change({self._layout.bucket_of_token(token) for token in unique})
-        if twice := len(tokens) - len(unique):
-            bucket = self._layout.bucket_of_token(tokens[0])
-            await self._client.run([("HINCRBY", f"{bucket.prefix}meta", "stale", twice)])
+        await self._count_stale(tokens, len(tokens) - len(unique))
         return [token in known for token in tokens]
 
     async def reclaim(self) -> int:
@@ -612,6 +619,15 @@ class RedisFrontier:
         commands = [("HMGET", f"{b.prefix}meta", *names) for b in self._layout.buckets]
         rows = await self._client.run(commands)
         return Stats(*(sum(int(row[i] or 0) for row in rows) for i in range(len(names))))
+
+    async def hours(self) -> list[Hour]:
+        commands = [("HGETALL", f"{bucket.prefix}hours") for bucket in self._layout.buckets]
+        found = await self._client.run(commands)
+        return policy.sum_hours(
+            Hour(int(hour) * policy.HOUR_MS, *msgspec.msgpack.decode(counts, type=_Counts))
+            for of_bucket in found
+            for hour, counts in of_bucket.items()
+        )
 
     async def hosts(self, limit: int) -> list[HostState]:
         commands = [("HGETALL", f"{bucket.prefix}hosts") for bucket in self._layout.buckets]
@@ -653,7 +669,8 @@ class RedisFrontier:
             if is_long:
                 await self._job.go_on_clearing(self._now_ms())
         self._moved.clear()
-        await self._client.run([("DEL", f"{self._job.prefix}moved")])
+        names = ("moved", "media")
+        await self._client.run([("UNLINK", *(f"{self._job.prefix}{name}" for name in names))])
         await self._known.forget()
 
     async def _clear_kind(self, kind: PageKind) -> None:

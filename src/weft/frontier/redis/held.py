@@ -62,13 +62,13 @@ class HeldClaims:
     def clear(self) -> None:
         self._held.clear()
 
-    def parts(self, layout: Layout, tokens: Sequence[int], *, once: bool) -> dict[Bucket, Part]:
-        """The tokens by bucket and group. `once`: one that comes again is no claim any more."""
+    def parts(self, layout: Layout, tokens: Sequence[int]) -> dict[Bucket, Part]:
+        """The tokens by bucket and group; one that comes again is no claim any more."""
         parts: dict[Bucket, Part] = defaultdict(Part)
         met: set[int] = set()
         for i, token in enumerate(tokens):
             part = parts[layout.bucket_of_token(token)]
-            if token not in self._held or (once and token in met):
+            if token not in self._held or token in met:
                 part.stale += 1
             else:
                 part.groups[self._held[token].group].append(i)

@@ -117,6 +117,8 @@ class Finish(msgspec.Struct, frozen=True, array_like=True):
     #: begin (both from 1); place, fingerprint, retry after, Crawl-delay, is host bad.
     extras: list[tuple[int, int, int, str, int, int, bool]]
     stale: int
+    #: Of the pages of them all.
+    items: int
 
 
 class Finished(msgspec.Struct, frozen=True, array_like=True):

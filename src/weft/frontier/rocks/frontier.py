@@ -9,7 +9,7 @@ goes back to its queue at once.
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import compress, islice, takewhile
 from pathlib import Path
 from typing import Self, TypeVar, TypeVarTuple
 
@@ -52,6 +52,7 @@ from weft.records import (
     Ending,
     Explanation,
     HostState,
+    Hour,
     Outcome,
     PackedRequest,
     PageKind,
@@ -152,6 +153,9 @@ class RocksFrontier:
 
     async def stats(self) -> Stats:
         return await self._run(lambda: self._db.meta().stats)
+
+    async def hours(self) -> list[Hour]:
+        return await self._run(lambda: self._db.hours())
 
     async def hosts(self, limit: int) -> list[HostState]:
         return await self._run(lambda: busiest_hosts(self._db, limit, self._config))
@@ -358,6 +362,8 @@ class RocksFrontier:
         unit = Unit(self._db)
         now_ms = self._clock.now_ms()
         answers = [self._finish(unit, outcome, now_ms) for outcome in outcomes]
+        if hour := policy.hour_of(compress(outcomes, answers), now_ms):
+            unit.add_hour(hour)
         unit.commit()
         return answers
 
@@ -434,6 +440,7 @@ class RocksFrontier:
         for family in layout.FAMILIES:
             unit.delete_range(family, b"", END)
         unit.reset_stats()
+        unit.forget_hours()
         unit.commit()
 
     def _clear_kind(self, kind: PageKind) -> None:

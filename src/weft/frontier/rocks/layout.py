@@ -3,6 +3,7 @@
 family   key                      value          what
 -------  -----------------------  -------------  ----------------------------------
 default  name                     msgpack        format, counters, last token
+default  `hour:` time             Hour           what was finished within an hour
 queue    host NUL kind level seq  PackedRequest  the rings
 levels   host NUL kind level      Ring           which part of a ring is in use
 hosts    host                     HostRecord     budgets
@@ -39,6 +40,11 @@ BAD = "bad"
 DROPPED = "dropped"
 FETCHED = "fetched"
 FAMILIES = (QUEUE, LEVELS, HOSTS, READY, SEEN, CLAIMS, BAD, DROPPED, FETCHED)
+
+#: What the keys of hours begin with, and what sorts after them: they are few, and stand in the
+#: default family, so that an older Weft can open the store too.
+HOURS = b"hour:"
+HOURS_END = b"hour;"
 
 #: Sorts after every key.
 END = b"\xff" * 32
@@ -86,6 +92,10 @@ def number_key(number: int) -> bytes:
 
 def queue_prefix(host: str, kind: PageKind) -> bytes:
     return host.encode() + b"\0" + bytes((kind,))
+
+
+def hour_key(start_ms: int) -> bytes:
+    return HOURS + number_key(start_ms)
 
 
 def level_key(prefix: bytes, priority: int) -> bytes:

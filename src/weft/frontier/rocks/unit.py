@@ -6,9 +6,9 @@ from typing import TypeVar
 import msgspec
 from rocksdict import Rdict, WriteBatch
 
-from weft.frontier.policy import HostRecord
-from weft.frontier.rocks.layout import FAMILIES, HOSTS, LEVELS, Ring
-from weft.records import Stats
+from weft.frontier.policy import HostRecord, sum_hours
+from weft.frontier.rocks.layout import FAMILIES, HOSTS, HOURS, HOURS_END, LEVELS, Ring, hour_key
+from weft.records import Hour, Stats
 
 Record = TypeVar("Record")
 
@@ -38,6 +38,16 @@ class Database:
         raw = self.db.get(_META)
         return Meta(Stats()) if raw is None else _decode(raw, type=Meta)
 
+    def hours(self) -> list[Hour]:
+        """The oldest first."""
+        found = []
+        cursor = self.db.iter()
+        cursor.seek(HOURS)
+        while cursor.valid() and cursor.key().startswith(HOURS):
+            found.append(_decode(cursor.value(), type=Hour))
+            cursor.next()
+        return found
+
     def walk(self, family: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         """Keys and values from `start` on."""
         cursor = self.families[family].iter()
@@ -66,6 +76,17 @@ class Unit:
 
     def reset_stats(self) -> None:
         self._meta.stats = Stats()
+
+    def add_hour(self, hour: Hour) -> None:
+        """Once in a unit."""
+        key = hour_key(hour.start_ms)
+        raw = self._database.db.get(key)
+        if raw is not None:
+            [hour] = sum_hours([_decode(raw, type=Hour), hour])
+        self._batch.put(key, _encode(hour))
+
+    def forget_hours(self) -> None:
+        self._batch.delete_range(HOURS, HOURS_END)
 
     def next_token(self) -> int:
         self._meta.last_token += 1

@@ -109,10 +109,20 @@ local function save_groups(names, heads)
   end
 end
 
--- The packed requests of a group, by their places.
+-- Where the requests of a group begin in those of its batch.
+local function start_of(name, head)
+  return tonumber(name) - tonumber(head[BATCH]:match('^%d+'))
+end
+
+-- The packed requests of a group, by their places; before its claims are ended.
 local function requests_of(name, head)
-  local start = tonumber(name) - tonumber(head[BATCH]:match('^%d+'))
+  local start = start_of(name, head)
   return redis.call('LRANGE', claimed_key(head[BATCH]), start, start + #head[ALIVE] - 1)
+end
+
+-- The packed request at one place of a group, before or after its claim has ended.
+local function request_at(name, head, place)
+  return redis.call('LINDEX', claimed_key(head[BATCH]), start_of(name, head) + place - 1)
 end
 
 -- Puts claims back at the head of their queues. The last claimed comes first, so that the first

@@ -13,7 +13,7 @@ local function forget_all()
   for _, batch in ipairs(redis.call('HKEYS', prefix .. 'batches')) do
     redis.call('UNLINK', prefix .. 'claimed:' .. batch)
   end
-  for _, name in ipairs({ 'meta', 'hosts', 'ready', 'claims', 'batches', 'due', 'bad', 'hungry',
+  for _, name in ipairs({ 'meta', 'hours', 'hosts', 'ready', 'claims', 'batches', 'due', 'bad', 'hungry',
     'lease' }) do
     redis.call('UNLINK', prefix .. name)
   end

@@ -5,11 +5,12 @@
 -- extras:   what more there is to say of an outcome that stands alone: group, where its numbers
 --           begin, place, fingerprint, retry after, Crawl-delay, is host bad
 -- stale:    so many more came too late: count them
+-- items:    so many items are from the pages of them all
 -- blobs:    for nav and for data, what to remember of them all, as one compressed chunk
 -- returns   if one of them is no claim any more, for each group what is alive, and nothing is done:
 --           the chunks tell about all of them; the number of chunks, for nav and data
 
-local FAILED, DROPPED = 2, 3
+local DONE, FAILED, DROPPED = 0, 2, 3
 local ENDINGS = { [0] = 'done', 'replaced', 'failed', 'refused' }
 
 local names, heads, alive = find_groups(groups)
@@ -41,7 +42,7 @@ local function note_extra(head, record, name, ending, extra)
   if is_host_bad then
     record[BAD_UNTIL] = now_ms + bad_host_ms
     set_held(record, true)
-    push_back(head[HOST], head[KIND], head[LEVEL], requests_of(name, head)[place])
+    push_back(head[HOST], head[KIND], head[LEVEL], request_at(name, head, place))
   elseif ending == FAILED then
     local bad = home_of(head[HOST]) .. 'bad'
     redis.call('HSET', bad, fingerprint, number_text(now_ms + bad_url_ms))
@@ -71,6 +72,18 @@ local function note_outcome(host, record, ending, status, sent_ago_ms, extra)
   end
 end
 
+-- As policy.hour_of and policy.sum_hours do.
+local function count_hour(pages, failed)
+  if pages + items + failed == 0 then
+    return
+  end
+  local hours, hour = prefix .. 'hours', number_text(math.floor(now_ms / 3600000))
+  local packed = redis.call('HGET', hours, hour)
+  local so_far = packed and cmsgpack.unpack(packed) or { 0, 0, 0, now_ms, now_ms }
+  redis.call('HSET', hours, hour, cmsgpack.pack({ so_far[1] + pages, so_far[2] + items,
+    so_far[3] + failed, math.min(so_far[4], now_ms), math.max(so_far[5], now_ms) }))
+end
+
 begin_writing()
 local ended = { [0] = 0, 0, 0, 0 }
 for i, group in ipairs(groups) do
@@ -97,6 +110,7 @@ end
 for ending, many in pairs(ended) do
   count(ENDINGS[ending], many)
 end
+count_hour(ended[DONE], ended[FAILED])
 save_groups(names, heads)
 save_hosts()
 return_idle()

@@ -1,0 +1,13 @@
+BOT_NAME = "catalogue"
+SPIDER_MODULES = ["catalogue.spiders"]
+
+ADDONS = {"weft.Addon": 500}
+REDIS_URL = "redis://localhost:6379/0"
+WEFT_STORE = REDIS_URL
+WEFT_WORKERS_PER_HOST = 2
+
+ROBOTSTXT_OBEY = True
+DOWNLOAD_DELAY = 0
+CONCURRENT_REQUESTS_PER_DOMAIN = 8
+
+WEFT_SINKS = ["books.jsonl"]

@@ -1,0 +1,118 @@
+"""The output on an FTP server: uploaded under another name first, then renamed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from ftplib import FTP, all_errors, error_perm, error_temp
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+
+from weft.errors import SinkDownError, StoreError
+from weft.sinks.export.address import Address
+
+#: How long the server may say nothing.
+TIMEOUT_S = 60.0
+#: Between two signs of life.
+BLOCK_BYTES = 256 * 1024
+
+_NOT_LOGGED_IN = "530"
+_NOT_THERE = "550"
+
+
+class FtpPlace:
+    """A `Place` for a file on a server; `token` tells our files from those of other jobs."""
+
+    def __init__(self, name: str, address: Address, scratch: Path, token: str) -> None:
+        self.name = name
+        self.scratch = scratch
+        self._address = address
+        self._path = PurePosixPath("/", address.path)
+        self._upload = f".{self._path.name}.{token}.tmp"
+
+    def check(self) -> None:
+        with self._connected() as ftp:
+            try:
+                self._go_to_directory(ftp)
+                ftp.storbinary(f"STOR {self._upload}", BytesIO(b"Weft looks if it may write.\n"))
+                ftp.delete(self._upload)
+            except error_perm as problem:
+                raise StoreError(
+                    f"{self.name} cannot be written ({problem}): give the user "
+                    f"{self._address.user or 'anonymous'!r} the right to, or choose another output "
+                    "with -o"
+                ) from problem
+
+    def find(self) -> str:
+        with self._connected() as ftp:
+            return _stamp(ftp, str(self._path))
+
+    def put(self, note: Callable[[str], None], sign: Callable[[], None]) -> None:
+        with self._connected() as ftp, self.scratch.open("rb") as content:
+            self._go_to_directory(ftp)
+            ftp.storbinary(f"STOR {self._upload}", content, BLOCK_BYTES, lambda _: sign())
+            note(_stamp(ftp, self._upload))  # which stays the same when it is renamed
+            _rename(ftp, self._upload, self._path.name)
+
+    def remove(self) -> None:
+        with self._connected() as ftp:
+            if _stamp(ftp, str(self._path)):
+                ftp.delete(str(self._path))
+
+    @contextmanager
+    def _connected(self) -> Iterator[FTP]:
+        try:
+            with FTP(timeout=TIMEOUT_S) as ftp:
+                ftp.connect(self._address.host, self._address.port)
+                ftp.login(self._address.user, self._address.password)
+                ftp.voidcmd("TYPE I")  # the size of a file is asked for in bytes
+                yield ftp
+        except error_perm as problem:
+            raise StoreError(self._refusal(problem)) from problem
+        except all_errors as problem:  # which are all of the network too
+            what = "is not ready" if isinstance(problem, error_temp) else "cannot be reached"
+            raise SinkDownError(
+                f"{self.name} {what} ({problem or 'the connection was closed'}); check that the "
+                "server runs and the address is right"
+            ) from problem
+
+    def _refusal(self, problem: error_perm) -> str:
+        if str(problem).startswith(_NOT_LOGGED_IN):
+            return (
+                f"{self.name} does not let us in ({problem}); check user and password in "
+                "ftp://user:password@host/…"
+            )
+        return f"{self.name} refuses ({problem}); put that right, or choose another output with -o"
+
+    def _go_to_directory(self, ftp: FTP) -> None:
+        """Make it if it is missing."""
+        for part in self._path.parent.parts:  # the first is "/"
+            try:
+                ftp.cwd(part)
+            except error_perm:
+                with suppress(error_perm):  # another worker may be quicker
+                    ftp.mkd(part)
+                ftp.cwd(part)
+
+
+def _stamp(ftp: FTP, path: str) -> str:
+    try:
+        size_bytes = ftp.size(path)
+    except error_perm as problem:
+        if str(problem).startswith(_NOT_THERE):
+            return ""
+        raise
+    if not size_bytes:
+        return ""
+    try:
+        modified_at = ftp.voidcmd(f"MDTM {path}")
+    except error_perm:  # not all servers know that
+        modified_at = ""
+    return f"{size_bytes} {modified_at}"
+
+
+def _rename(ftp: FTP, source: str, target: str) -> None:
+    try:
+        ftp.rename(source, target)
+    except error_perm:
+        # Some servers do not replace a file. If we die here, the journal still has all items.
+        ftp.delete(target)
+        ftp.rename(source, target)

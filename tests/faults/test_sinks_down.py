@@ -1,0 +1,151 @@
+"""A database that dies in the midst of a crawl, and workers that die with it: every item is there
+once in the end."""
+
+import os
+import random
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from running import WEFT, wait_until
+from servers import started
+from weft.testing import Site, SiteServer
+from weft.testing.mariadb import MariaDbServer
+from weft.testing.mongodb import MongoServer
+from weft.testing.postgresql import PostgreSqlServer
+
+HOSTS = tuple(f"127.0.0.{number}" for number in range(1, 7))
+PAGES = 60
+LATENCY_S = 0.15
+#: A worker that was killed is missed after so long.
+LEASE_S = 2
+#: Kills of the database, each with one of a worker.
+OUTAGES = 2
+WORKER = "weft.cli.worker"
+
+
+class Database(NamedTuple):
+    """A server that can be killed, and what a crawl into it has stored."""
+
+    output: str
+    kill: Callable[[], None]
+    start: Callable[[], None]
+    pages: Callable[[], list[str]]
+
+
+@contextmanager
+def mariadb() -> Iterator[Database]:
+    with started(MariaDbServer) as server:
+        yield _relational(server)
+
+
+@contextmanager
+def postgresql() -> Iterator[Database]:
+    with started(PostgreSqlServer) as server:
+        yield _relational(server)
+
+
+def _relational(server: MariaDbServer | PostgreSqlServer) -> Database:
+    server.ask("CREATE DATABASE crawl")
+
+    def pages() -> list[str]:
+        return [url for (url,) in server.ask("SELECT url FROM pages", "crawl")]
+
+    return Database(server.address("crawl", "pages"), server.kill, server.start, pages)
+
+
+@contextmanager
+def mongodb() -> Iterator[Database]:
+    with started(MongoServer) as server:
+
+        def pages() -> list[str]:
+            with server.client() as client:
+                return [document["url"] for document in client["weft"]["pages"].find()]
+
+        yield Database(server.address("pages"), server.kill, server.start, pages)
+
+
+class Crawl:
+    """A crawl with two workers, each replaced when it is killed."""
+
+    def __init__(self, site: SiteServer, output: str, directory: Path) -> None:
+        self._log = directory / "crawl.log"
+        command = [WEFT, "crawl", *(site.url_of(host) for host in HOSTS), "--workers", "2"]
+        command += ["-o", output, "--concurrency", "2", "-s", f"WEFT_LEASE_TIMEOUT={LEASE_S}"]
+        with self._log.open("w") as log:
+            self.process = subprocess.Popen(
+                command, cwd=directory, stdout=subprocess.DEVNULL, stderr=log
+            )
+
+    def told(self) -> str:
+        return self._log.read_text()
+
+    def waits(self) -> int:
+        """How often a worker said that it waits for the database."""
+        return self.told().count("the crawl waits for it")
+
+    def kill_a_worker(self, rng: random.Random) -> None:
+        with suppress(IndexError, ProcessLookupError):  # none is there at the moment
+            os.kill(rng.choice(self._workers()), signal.SIGKILL)
+
+    def _workers(self) -> list[int]:
+        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        pids = [int(pid) for text in children for pid in text.read_text().split()]
+        return [pid for pid in pids if WORKER in _command_line(pid)]
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("make_database", [mariadb, mongodb, postgresql])
+def test_a_crawl_survives_the_death_of_its_database_and_of_its_workers(
+    make_database: Callable[[], AbstractContextManager[Database]],
+    tmp_path: Path,
+    rng: random.Random,
+) -> None:
+    site = Site(hosts=HOSTS, pages=PAGES, links=5, latency_s=LATENCY_S)
+    with ExitStack() as stack:
+        database = stack.enter_context(make_database())
+        serving = stack.enter_context(SiteServer(site))
+        crawl = Crawl(serving, database.output, tmp_path)
+        stack.callback(crawl.process.wait)
+        stack.callback(crawl.process.kill)
+        for outage in range(1, OUTAGES + 1):
+            wait_for_pages(serving, outage * len(HOSTS) * PAGES // (OUTAGES + 2))
+            suffer(crawl, database, rng)
+        assert crawl.process.wait(150) == 0, crawl.told()
+        assert "Traceback" not in crawl.told()
+        wanted = set().union(*(serving.page_urls(host) for host in HOSTS))
+        pages = database.pages()
+    assert len(pages) == len(set(pages))
+    assert set(pages) == wanted
+
+
+def suffer(crawl: Crawl, database: Database, rng: random.Random) -> None:
+    """The database is away, and a worker dies before that is noticed or after."""
+    waits = crawl.waits()
+    database.kill()
+    is_first_to_go = rng.random() < 0.5
+    if is_first_to_go:
+        crawl.kill_a_worker(rng)
+    wait_until(
+        lambda: crawl.waits() > waits, description="a worker waits for the database", timeout_s=60
+    )
+    if not is_first_to_go:
+        crawl.kill_a_worker(rng)
+    database.start()
+
+
+def wait_for_pages(site: SiteServer, enough: int) -> None:
+    description = f"{enough} pages were asked for"
+    wait_until(lambda: len(site.hits()) > enough, description=description, timeout_s=60)

@@ -1,0 +1,132 @@
+"""Raw pages on their way into archives: safe before their claim is finished, and never too many."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from buffering import CONFIG, Crawl, item, link, run
+from weft.engine import buffer as module
+from weft.engine.buffer import Buffer
+from weft.engine.delivery import Delivery
+from weft.errors import StoreFullError
+from weft.sinks import SinkConfig
+from weft.sinks.archive import Page
+from weft.sinks.deadletters import DeadLetters
+
+PAGE = Page("http://a/1", 200, (), b"<p>", 1)
+
+
+class MemoryArchive:
+    place = "memory"
+
+    def __init__(self, calls: list[str]) -> None:
+        self.calls = calls
+        self.pages: list[Page] = []
+        self.error: Exception | None = None
+
+    async def open(self) -> None: ...
+
+    async def store(self, pages: Sequence[Page]) -> None:
+        self.calls.append(f"archive {len(pages)}")
+        if self.error is not None:
+            raise self.error
+        self.pages += pages
+
+    async def clear(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class ArchivingCrawl(Crawl):
+    def __init__(self) -> None:
+        super().__init__()
+        self.archive = MemoryArchive(self.calls)
+        dead_letters = DeadLetters(SinkConfig(Path("nowhere")))
+        self.delivery = Delivery([self.sink], dead_letters, [self.archive])
+        plain = self.buffer
+        self.buffer = Buffer(
+            self.door,
+            self.delivery,
+            owner="me",
+            capacity=4,
+            config=CONFIG,
+            concurrency_of=lambda host: 2,
+            sent_ago_ms=self.sent_ago_ms.get,
+        )
+        self.buffer.after_round = plain.after_round
+
+
+@pytest.fixture(autouse=True)
+def _short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ROUND_S", 0.0)
+    monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
+
+
+def test_pages_are_archived_before_their_claim_is_finished() -> None:
+    async def test() -> None:
+        crawl = ArchivingCrawl()
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            claim = await crawl.taken()
+            crawl.calls.clear()
+            crawl.buffer.put_page(PAGE)
+            crawl.buffer.put_item(item(1))
+            crawl.end(claim)
+            await crawl.next_round()
+        calls = [call for call in crawl.calls if not call.startswith("claim")]
+        assert sorted(calls[:2]) == ["archive 1", "store 1"]
+        assert calls[2] == "finish 1"
+        assert crawl.archive.pages == [PAGE]
+        assert (crawl.delivery.items, crawl.delivery.pages) == (1, 1)
+
+    run(test())
+
+
+def test_pages_without_items_bother_no_sink() -> None:
+    async def test() -> None:
+        crawl = ArchivingCrawl()
+        async with crawl.running():
+            crawl.buffer.put_page(PAGE)
+            await crawl.next_round()
+        assert crawl.archive.pages == [PAGE]
+        assert not [call for call in crawl.calls if call.startswith("store")]
+
+    run(test())
+
+
+def test_a_claim_whose_page_cannot_be_archived_is_not_finished() -> None:
+    async def test() -> None:
+        crawl = ArchivingCrawl()
+        crawl.archive.error = StoreFullError("no space left")
+        async with crawl.running():
+            crawl.buffer.put_link(link("http://a/1"))
+            claim = await crawl.taken()
+            crawl.buffer.put_page(PAGE)
+            crawl.end(claim)
+            await crawl.next_round()
+            assert crawl.buffer.error is crawl.archive.error
+        assert not crawl.door.outcomes
+
+    run(test())
+
+
+def test_nothing_more_is_fetched_while_too_much_waits_for_the_archives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MAX_PAGES_BYTES", 2)
+
+    async def test() -> None:
+        crawl = ArchivingCrawl()
+        async with crawl.running():
+            for number in range(3):
+                crawl.buffer.put_link(link(f"http://a{number}/"))
+            await crawl.taken()
+            assert crawl.buffer.can_take
+            crawl.buffer.put_page(PAGE)
+            assert not crawl.buffer.can_take
+            assert crawl.buffer.take() is None
+            await crawl.next_round()
+            assert crawl.buffer.can_take
+
+    run(test())
