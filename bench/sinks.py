@@ -127,7 +127,7 @@ def main() -> int:
             for target in found:
                 console.print(f"round {number + 1} of {scale.rounds}: {target.label}")
                 rates[target.label].append(measure(target, kept))
-    print(header())
+    print(header("pages/s: from the request for the first page until the crawl has ended"))
     Console().print(_table({label: median(found) for label, found in rates.items()}, scale))
     return 0
 

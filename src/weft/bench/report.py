@@ -21,6 +21,11 @@ _BESIDE = {
     "scrapy-redis-1": "beside\nscrapy-redis",
     "handwritten": "beside\nby hand",
 }
+NOTES = (
+    "CPU: seconds for 1,000 pages, user and system, of all processes of the contestant, "
+    "without start and end; these are measured with a site of one page and told apart",
+    "pages/s: between the requests for the first page and for the last",
+)
 _PACKAGES = ("weft", "Scrapy", "scrapy-redis", "aiohttp", "selectolax")
 
 
@@ -40,16 +45,14 @@ class Result(NamedTuple):
         return all(row.has_figures or row.fault == NOT_INSTALLED for row in self.rows)
 
 
-def header() -> str:
-    """When, where, what with."""
+def header(*notes: str) -> str:
+    """When, where, what with; and what has to be known of the figures."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     lines = (
         f"{datetime.now(UTC):%Y-%m-%d}, {_processor()}, {os.cpu_count()} cores (load {load}), "
         f"{platform.system()} {platform.machine()}",
         f"Python {platform.python_version()}, {', '.join(_versions())}",
-        "CPU: seconds for 1,000 pages, user and system, of all processes of the contestant, "
-        "without start and end; these are measured with a site of one page and told apart",
-        "pages/s: between the requests for the first page and for the last",
+        *notes,
     )
     return "\n".join(f"* {line}" for line in lines)
 

@@ -112,12 +112,16 @@ class Race:
         return self.entries
 
     def turns(self) -> Iterator[Turn]:
+        """Half of what is repeated comes before, half after the rest of the round: a machine that
+        others use too is not equally fast for minutes on end."""
         for number in range(1, self.scenario.rounds + 1):
-            for entry in self.entries:
-                for _ in range(self._repeats(entry.site)):
-                    if number <= START_ROUNDS:
-                        yield Turn(entry, number, is_start=True)
-                    yield Turn(entry, number, is_start=False)
+            repeats = [(entry, self._repeats(entry.site)) for entry in self.entries]
+            before = [entry for entry, times in repeats for _ in range(times - times // 2)]
+            after = [entry for entry, times in repeats for _ in range(times // 2)]
+            for entry in (*before, *after):
+                if number <= START_ROUNDS:
+                    yield Turn(entry, number, is_start=True)
+                yield Turn(entry, number, is_start=False)
 
     def _repeats(self, site: StaticSite) -> int:
         longest = max(each.total for each in self.scenario.sites)

@@ -170,12 +170,12 @@ def _draw(path: Path, results: "Sequence[Result]") -> None:
 
 
 def _show(results: "Sequence[Result]", *, as_data: bool) -> None:
-    from weft.bench.report import as_json, header, make_table
+    from weft.bench.report import NOTES, as_json, header, make_table
 
     if as_data:
         say(json.dumps(as_json(results), indent=2))
         return
-    say(header())
+    say(header(*NOTES))
     for result in results:
         say(f"\n{result.scenario.about}; rounds: {result.scenario.rounds}")
         show(make_table(result))
