@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 
-from storing import batch_of
+from storing import batch_of, store, store_until_killed
 from weft.sinks import Sink
 from weft.sinks.export import ExportSink
 from weft.sinks.export.formats import find_render
@@ -34,26 +34,10 @@ def shown_numbers(output: Path) -> list[int]:
     return [item["number"] for item in json.loads(output.read_bytes())]
 
 
-async def store_until_killed(output: Path, job_dir: Path, first_batch: int) -> None:
-    sink = eager_sink(output, job_dir)
-    await sink.open()
-    print("open", flush=True)
-    number = first_batch
-    while True:
-        await sink.store(batch_of(number))
-        print(number, flush=True)
-        number += 1
-
-
 async def store_and_close(output: Path, job_dir: Path, *numbers: int) -> None:
-    sink = eager_sink(output, job_dir)
-    await sink.open()
-    try:
-        for number in numbers:
-            await sink.store(batch_of(number))
-    finally:
-        await sink.close()
+    await store(eager_sink(output, job_dir), *map(batch_of, numbers))
 
 
 if __name__ == "__main__":
-    asyncio.run(store_until_killed(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))
+    output, job_dir, first_batch = sys.argv[1:]
+    asyncio.run(store_until_killed(eager_sink(Path(output), Path(job_dir)), int(first_batch)))

@@ -4,10 +4,11 @@ import asyncio
 import json
 import sqlite3
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from weft.sinks import KeyedItem, SinkConfig, make_sink
+from weft.sinks import KeyedItem, Sink, SinkConfig, make_sink
 from weft.testing.sink_contract import numbered
 
 BATCH_ITEMS = 20
@@ -36,8 +37,17 @@ def read_numbers(output: Path) -> list[int]:
     return [json.loads(text)["number"] for text in texts]
 
 
-async def store_until_killed(output: str, job_dir: Path, first_batch: int) -> None:
-    sink = make_sink(output, SinkConfig(job_dir))
+async def store(sink: Sink, *batches: Sequence[KeyedItem]) -> None:
+    """One opening of the sink."""
+    await sink.open()
+    try:
+        for batch in batches:
+            await sink.store(batch)
+    finally:
+        await sink.close()
+
+
+async def store_until_killed(sink: Sink, first_batch: int) -> None:
     await sink.open()
     print("open", flush=True)
     number = first_batch
@@ -48,13 +58,10 @@ async def store_until_killed(output: str, job_dir: Path, first_batch: int) -> No
 
 
 async def store_one(output: Path, job_dir: Path, number: int) -> None:
-    sink = make_sink(str(output), SinkConfig(job_dir))
-    await sink.open()
-    try:
-        await sink.store(batch_of(number))
-    finally:
-        await sink.close()
+    await store(make_sink(str(output), SinkConfig(job_dir)), batch_of(number))
 
 
 if __name__ == "__main__":
-    asyncio.run(store_until_killed(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))
+    output, job_dir, first_batch = sys.argv[1:]
+    made = make_sink(output, SinkConfig(Path(job_dir)))
+    asyncio.run(store_until_killed(made, int(first_batch)))

@@ -5,7 +5,7 @@ import csv
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -18,8 +18,9 @@ import pytest
 
 from running import wait_until
 from servers import started
+from storing import store
 from weft.errors import SinkDownError, StoreError
-from weft.sinks import KeyedItem, Sink, SinkConfig, has_left_items, make_sink
+from weft.sinks import Sink, SinkConfig, has_left_items, make_sink
 from weft.sinks.export.address import read_address
 from weft.sinks.export.batches import BatchOutlet
 from weft.sinks.export.formats import render_json_lines
@@ -213,15 +214,6 @@ def read_numbers(server: S3Server, directory: Path) -> list[int]:
 
 
 # A server that is away
-
-
-async def store(sink: Sink, *batches: Sequence[KeyedItem]) -> None:
-    await sink.open()
-    try:
-        for batch in batches:
-            await sink.store(batch)
-    finally:
-        await sink.close()
 
 
 def ftp_sink(server: FtpServer, directory: Path, every_s: float = 30) -> Sink:

@@ -28,8 +28,8 @@ from weft.frontier import Frontier, MemoryFrontier, parse_store
 from weft.frontier.redis import RedisFrontier
 from weft.records import AddStatus, Claim, Order, PackedRequest
 from weft.testing import Site, SiteServer
-from weft.testing.places import HOST
 from weft.testing.redis import RedisServer
+from weft.testing.server import HOST
 
 KEYS = Keys("walk:requests", "walk:dupefilter")
 FINGERPRINTER = "weft.engine.fingerprint.ScrapyRedisFingerprinter"

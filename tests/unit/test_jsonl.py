@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from storing import store
 from weft.errors import StoreError, StoreLockedError
 from weft.sinks import JsonLinesSink, KeyedItem
 from weft.sinks.keys import KeyIndex
@@ -28,15 +29,6 @@ def path(tmp_path: Path) -> Path:
 
 def sink_at(path: Path) -> JsonLinesSink:
     return JsonLinesSink(path, path.parent / "job" / "index")
-
-
-async def store(sink: JsonLinesSink, *batches: Sequence[KeyedItem]) -> None:
-    await sink.open()
-    try:
-        for batch in batches:
-            await sink.store(batch)
-    finally:
-        await sink.close()
 
 
 def store_at(path: Path, *batches: Sequence[KeyedItem]) -> None:

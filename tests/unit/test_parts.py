@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from storing import store
 from weft.errors import StoreError, StoreLockedError
 from weft.sinks import KeyedItem, PartedJsonLinesSink, filelock, partfile, parts
 from weft.sinks.encoding import KeyedLine, encode_item
@@ -41,15 +42,6 @@ def part_files(path: Path) -> list[Path]:
 
 def sink_at(path: Path, merge_every_s: float = NEVER) -> PartedJsonLinesSink:
     return PartedJsonLinesSink(path, path.parent / "job" / "index", parts_at(path), merge_every_s)
-
-
-async def store(sink: PartedJsonLinesSink, *batches: Sequence[KeyedItem]) -> None:
-    await sink.open()
-    try:
-        for batch in batches:
-            await sink.store(batch)
-    finally:
-        await sink.close()
 
 
 def store_at(path: Path, *batches: Sequence[KeyedItem]) -> None:

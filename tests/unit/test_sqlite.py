@@ -1,14 +1,14 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from storing import store
 from weft.errors import StoreError, StoreFormatError
-from weft.sinks import KeyedItem, SqliteSink
+from weft.sinks import SqliteSink
 from weft.testing.sink_contract import numbered
 
 
@@ -18,15 +18,6 @@ class FixedClock:
 
     def now_ms(self) -> int:
         return self._now_ms
-
-
-async def store(sink: SqliteSink, *batches: Sequence[KeyedItem]) -> None:
-    await sink.open()
-    try:
-        for batch in batches:
-            await sink.store(batch)
-    finally:
-        await sink.close()
 
 
 def query(path: Path, sql: str) -> list[tuple[object, ...]]:

@@ -1,10 +1,10 @@
 """Items on their way to the sinks: through the project's pipelines, then into the buffer.
 
-An item's key is made of the fields that WEFT_ITEM_KEY names, or else of its page's fingerprint and
-its place on the page. Places are counted where items leave the spider (`PlaceMiddleware`), because
-pipelines may finish in any order and hand out other objects than they were given. Only what an
-errback yields after a failed download does not come by there; but Scrapy tells where such an item
-came from when it has been scraped.
+An item's key is made of the fields that WEFT_ITEM_KEY names, or else of its job, its page's
+fingerprint and its place on the page. Places are counted where items leave the spider
+(`PlaceMiddleware`), because pipelines may finish in any order and hand out other objects than they
+were given. Only what an errback yields after a failed download does not come by there; but Scrapy
+tells where such an item came from when it has been scraped.
 """
 
 from collections.abc import Sequence
@@ -65,9 +65,10 @@ class ItemProcessor(ItemPipelineManager):
             return
         fields = dict(item) if _is_plain(item) else ItemAdapter(item).asdict()
         page, fetched_at_ms = scheduler.fates.note_item(response)
+        config = scheduler.config
         scheduler.put_item(
             KeyedItem(
-                item_key(fields, place, scheduler.config.item_key),
+                item_key(fields, place, config.item_key, config.job),
                 fields,
                 page,
                 fetched_at_ms,
@@ -84,9 +85,10 @@ def _is_plain(item: Any) -> bool:
 _PLAIN = frozenset({str, int, float, bool, type(None), bytes})
 
 
-def item_key(fields: dict[str, Any], place: Place, names: Sequence[str]) -> bytes:
-    """What makes two items the same item."""
-    chosen: Any = {"page": place.page, "number": place.number}
+def item_key(fields: dict[str, Any], place: Place, names: Sequence[str], job: str = "") -> bytes:
+    """What makes two items the same item. Jobs may share a sink: what they find on a page is not
+    the same, unless the user says by which fields it is."""
+    chosen: Any = {"job": job, "page": place.page, "number": place.number}
     if names and all(fields.get(name) is not None for name in names):
         chosen = [fields[name] for name in names]
     try:

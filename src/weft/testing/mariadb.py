@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from weft.errors import ConfigError
-from weft.testing.places import HOST
+from weft.testing.server import HOST
 from weft.testing.sqlserver import SqlServer, program, run_quietly
 
 
@@ -24,7 +24,7 @@ class MariaDbServer(SqlServer):
             self.ask(f"SET PASSWORD FOR root@'{HOST}' = PASSWORD('{self.ROOT_PASSWORD}')")
             self._has_password = True
 
-    def _find_programs(self) -> None:
+    def _find_program(self) -> None:
         for name in ("mariadbd", "mariadb", "mariadb-install-db"):
             if program(name) is None:
                 raise ConfigError(f"{name} is missing: on Debian, apt-get install mariadb-server")

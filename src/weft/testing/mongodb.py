@@ -7,20 +7,16 @@ directory, and dies with the process that started it. It needs PyMongo.
 import importlib.util
 import os
 import shutil
-import signal
-import subprocess
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure, OperationFailure
 
-from weft.errors import ConfigError, WeftError
-from weft.redis.server import log_end, start_child
-from weft.testing.places import HOST, free_port, wait_until
+from weft.errors import ConfigError
+from weft.testing.server import HOST, Server, wait_until
 
 #: Who may do everything there. The password has what must be escaped in an address.
 ROOT = "root"
@@ -55,37 +51,17 @@ def _packaged_mongod() -> Path | None:
     return None
 
 
-class MongoServer:
-    """Runs while the context is open; can die and come back with its port and its data."""
-
+class MongoServer(Server):
     def __init__(self) -> None:
+        super().__init__()
         self._program = Path()
-        self._directory = Path()
-        self._port = 0
-        self._process: subprocess.Popen[bytes] | None = None
-        self._open = ExitStack()
+        self._is_initiated = False
 
-    def __enter__(self) -> Self:
+    def _find_program(self) -> None:
         self._program = find_mongod()
-        self._port = free_port()
-        with ExitStack() as stack:
-            directory = tempfile.TemporaryDirectory(
-                prefix="weft-mongo-", ignore_cleanup_errors=True
-            )
-            self._directory = Path(stack.enter_context(directory))
-            self._write_key()
-            stack.callback(self.kill)
-            self._launch()
-            self._initiate()
-            self._open = stack.pop_all()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
-
-    @property
-    def host(self) -> str:
-        return f"{HOST}:{self._port}"
+    def _prepare(self, stack: ExitStack) -> None:
+        self._write_key()
 
     def address(
         self, collection: str, options: str = "", user: str = "", password: str = ""
@@ -100,31 +76,12 @@ class MongoServer:
         return self._client(ROOT, ROOT_PASSWORD)
 
     def start(self) -> None:
-        """After `kill`. Returns when it takes writes."""
-        self._launch()
+        super().start()
+        if not self._is_initiated:
+            self._initiate()
+            self._is_initiated = True
         with self.client() as client:
             wait_until(lambda: _is_primary(client), "the server takes writes")
-
-    def kill(self) -> None:
-        """SIGKILL. What it has confirmed stays."""
-        process, self._process = self._process, None
-        if process:
-            process.kill()
-            process.wait()
-
-    def stop(self) -> None:
-        """SIGSTOP: it keeps its connections, and says nothing."""
-        self._running.send_signal(signal.SIGSTOP)
-
-    def cont(self) -> None:
-        """SIGCONT: it goes on as if nothing had been."""
-        self._running.send_signal(signal.SIGCONT)
-
-    @property
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            raise WeftError("the server is not running")
-        return self._process
 
     def _client(
         self, user: str | None = None, password: str | None = None
@@ -144,20 +101,6 @@ class MongoServer:
         key.write_text(os.urandom(48).hex())
         key.chmod(0o600)
 
-    def _launch(self) -> None:
-        if self._process:
-            raise WeftError("the server is running already: kill it first")
-        log = self._directory / "server.log"
-        process = start_child(self._command(), log, death_signal=signal.SIGKILL)
-        self._process = process
-        with self._client() as client:
-            wait_until(
-                lambda: process.poll() is not None or self._is_up(client), "the server answers"
-            )
-        if process.poll() is not None:
-            self.kill()
-            raise WeftError(f"{self._program} did not start: {log_end(log)}")
-
     def _command(self) -> list[str]:
         options = ["--bind_ip", HOST, "--port", str(self._port), "--dbpath", str(self._directory)]
         options += ["--replSet", _REPLICA_SET, "--keyFile", str(self._directory / "key")]
@@ -175,9 +118,10 @@ class MongoServer:
             wait_until(lambda: _is_primary(client), "the server takes writes")
             client.admin.command("createUser", ROOT, pwd=ROOT_PASSWORD, roles=["root"])
 
-    def _is_up(self, client: MongoClient[dict[str, Any]]) -> bool:
+    def _is_ready(self) -> bool:
         try:
-            client.admin.command("hello")
+            with self._client() as client:
+                client.admin.command("hello")
         except ConnectionFailure:
             return False
         return True

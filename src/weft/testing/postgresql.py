@@ -5,8 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from weft.errors import ConfigError
-from weft.testing.places import HOST
+from weft.errors import ConfigError, WeftError
+from weft.testing.server import HOST, wait_until
 from weft.testing.sqlserver import SqlServer, program, run_quietly
 
 _USER = "postgres"
@@ -24,7 +24,7 @@ class PostgreSqlServer(SqlServer):
         self._programs = Path()
         self._as_user: list[str] = []
 
-    def _find_programs(self) -> None:
+    def _find_program(self) -> None:
         self._programs = _find_programs()
         if os.getuid() == 0:
             setpriv = program("setpriv")
@@ -51,9 +51,18 @@ class PostgreSqlServer(SqlServer):
         options += ["-c", f"listen_addresses={HOST}", "-p", str(self._port)]
         return [*self._as_user, str(self._programs / "postgres"), "-D", str(self._data), *options]
 
-    def _may_start_later(self, log_end: str) -> bool:
-        # Its children notice that it was killed, and end; until then they hold their memory.
-        return "pre-existing shared memory" in log_end
+    def start(self) -> None:
+        wait_until(self._starts, "the server has started")
+
+    def _starts(self) -> bool:
+        try:
+            super().start()
+        except WeftError as problem:
+            # Its children notice that it was killed, and end; until then they hold their memory.
+            if "pre-existing shared memory" in str(problem):
+                return False
+            raise
+        return True
 
     def _client(self, statement: str, database: str) -> subprocess.CompletedProcess[str]:
         command = ["psql", f"--host={HOST}", f"--port={self._port}", f"--username={self.ROOT}"]

@@ -5,9 +5,6 @@ that started it. Like the contract suites, this is imported by its own name, for
 """
 
 import shutil
-import signal
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -18,8 +15,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from weft.errors import ConfigError, WeftError
-from weft.redis.server import find_server, log_end, packaged_server, start_child
-from weft.testing.places import HOST, WAIT_S, free_port, wait_until
+from weft.redis.server import find_server, packaged_server
+from weft.testing.server import HOST, WAIT_S, Server, wait_until
 
 #: The name under which the sentinels know the pair.
 MASTER_NAME = "mymaster"
@@ -52,41 +49,15 @@ def valkey_binary() -> Path | None:
     return Path(found) if found else packaged_server()
 
 
-class _Server:
-    """A server process that can die and come back with its port and its files."""
+class _Server(Server):
+    """`binary`: a program, or None for what this machine has."""
 
     def __init__(self, binary: str | Path | None) -> None:
+        super().__init__()
         self._binary = binary
-        self._directory = Path()
-        self._port = 0
-        self._process: subprocess.Popen[bytes] | None = None
-        self._open = ExitStack()
 
-    def __enter__(self) -> Self:
+    def _find_program(self) -> None:
         self._binary = _program(self._binary)
-        self._port = free_port()
-        with ExitStack() as stack:
-            directory = tempfile.TemporaryDirectory(
-                prefix="weft-redis-", ignore_cleanup_errors=True
-            )
-            self._directory = Path(stack.enter_context(directory))
-            stack.callback(self.kill)
-            self.start()
-            self._open = stack.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
-
-    @property
-    def port(self) -> int:
-        if not self._port:
-            raise WeftError("the server has no port before it is started: use `with`")
-        return self._port
-
-    @property
-    def pid(self) -> int:
-        return self._running.pid
 
     def client(self) -> redis.Redis:
         """For the commands of tests; gives up at once. Close it."""
@@ -103,51 +74,13 @@ class _Server:
         with self.client() as client:
             return client.execute_command(*command)
 
-    def start(self) -> None:
-        """Starts it, for the first time or after `kill`."""
-        if self._process:
-            raise WeftError("the server is running already: kill it first")
-        log = self._directory / "server.log"
-        # SIGKILL also ends what is stopped.
-        process = start_child(self._command(), log, death_signal=signal.SIGKILL)
-        self._process = process
-        wait_until(lambda: process.poll() is not None or self._is_ready(), "the server answers")
-        if process.poll() is not None:
-            self.kill()
-            raise WeftError(f"{self._binary} did not start: {log_end(log)}")
-
-    def kill(self) -> None:
-        """SIGKILL. What it has written stays."""
-        process, self._process = self._process, None
-        if process:
-            process.kill()
-            process.wait()
-
-    def stop(self) -> None:
-        """SIGSTOP: it keeps its connections, and says nothing."""
-        self._running.send_signal(signal.SIGSTOP)
-
-    def cont(self) -> None:
-        """SIGCONT: it goes on as if nothing had been."""
-        self._running.send_signal(signal.SIGCONT)
-
-    @property
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            raise WeftError("the server is not running")
-        return self._process
-
     def _is_ready(self) -> bool:
         try:
-            # Another process may have been quicker to take the port.
             with self.client() as client:
                 client.ping()
                 return bool(client.info("server")["process_id"] == self.pid)
         except redis.RedisError:
             return False
-
-    def _command(self) -> list[str]:
-        raise NotImplementedError
 
 
 class RedisServer(_Server):

@@ -6,23 +6,17 @@ it. It takes some seconds to start. It needs boto3, and the program `weed`.
 
 import json
 import shutil
-import signal
 import sys
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from weft.errors import ConfigError, WeftError
-from weft.redis.server import log_end, start_child
-from weft.testing.places import HOST, free_port, wait_until
-
-if TYPE_CHECKING:
-    import subprocess
+from weft.errors import ConfigError
+from weft.testing.server import HOST, Server, free_port
 
 BUCKET = "weft"
 #: Who may do everything there, but make a bucket by putting something into it.
@@ -43,35 +37,26 @@ def find_weed() -> Path:
     return Path(installed)
 
 
-class S3Server:
+class S3Server(Server):
     """Runs while the context is open, with one bucket; can die and come back with its data."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._program = Path()
-        self._directory = Path()
         self._ports: dict[str, int] = {}
         #: For the commands of tests, as the one who may do everything.
         self.client: Any = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._open = ExitStack()
 
-    def __enter__(self) -> Self:
+    def _find_program(self) -> None:
         self._program = find_weed()
-        self._ports = {part: free_port() for part in ("master", "volume", "filer", "s3")}
-        with ExitStack() as stack:
-            directory = tempfile.TemporaryDirectory(prefix="weft-s3-", ignore_cleanup_errors=True)
-            self._directory = Path(stack.enter_context(directory))
-            (self._directory / "rights.json").write_text(json.dumps(_RIGHTS))
-            self.client = self._make_client()
-            stack.callback(self.client.close)
-            stack.callback(self._remove_sockets)
-            stack.callback(self.kill)
-            self.start()
-            self._open = stack.pop_all()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
+    def _prepare(self, stack: ExitStack) -> None:
+        self._ports = {part: free_port() for part in ("master", "volume", "filer")}
+        self._ports["s3"] = self._port
+        (self._directory / "rights.json").write_text(json.dumps(_RIGHTS))
+        self.client = self._make_client()
+        stack.callback(self.client.close)
+        stack.callback(self._remove_sockets)
 
     @property
     def endpoint(self) -> str:
@@ -80,25 +65,6 @@ class S3Server:
     def address(self, path: str, bucket: str = BUCKET, key: str = KEY, secret: str = SECRET) -> str:
         """Of an object or prefix, as `-o` takes it."""
         return f"s3://{key}:{secret}@{bucket}/{path}?endpoint={self.endpoint}"
-
-    def start(self) -> None:
-        """Starts it, for the first time or after `kill`. Returns when it takes objects."""
-        if self._process:
-            raise WeftError("the server is running already: kill it first")
-        log = self._directory / "server.log"
-        process = start_child(self._command(), log, death_signal=signal.SIGKILL)
-        self._process = process
-        wait_until(lambda: process.poll() is not None or self._is_ready(), "the server answers")
-        if process.poll() is not None:
-            self.kill()
-            raise WeftError(f"{self._program} did not start: {log_end(log)}")
-
-    def kill(self) -> None:
-        """SIGKILL. What it has confirmed stays."""
-        process, self._process = self._process, None
-        if process:
-            process.kill()
-            process.wait()
 
     def _make_client(self) -> Any:
         return boto3.client(

@@ -1,5 +1,7 @@
-"""A sink that cannot be is told before the crawl starts, with what to do about it."""
+"""A crawl into a database; and one that cannot be, which is told before the crawl starts, with what
+to do about it."""
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -21,6 +23,26 @@ def mariadb() -> Iterator[MariaDbServer]:
         server.ask("CREATE DATABASE shop")
         server.ask("CREATE USER reader IDENTIFIED BY 'secret'; GRANT SELECT ON shop.* TO reader")
         yield server
+
+
+def test_items_come_back_from_where_they_went(weft: Weft, mariadb: MariaDbServer) -> None:
+    output = mariadb.address("shop", "pages")
+    with SiteServer(Site(pages=30)) as site:
+        for job in ("one", "two"):
+            ended = weft("crawl", site.url, "-o", output, "--job", job)
+            assert ended.returncode == 0, ended.stderr
+        page = site.url + "p/7.html"
+    assert mariadb.ROOT_PASSWORD not in ended.stdout
+    read = weft("items", output, "--job", "two", "--where", f"url={page}", "--format", "jsonl")
+    assert [json.loads(line)["url"] for line in read.stdout.splitlines()] == [page]
+    everything = weft("items", output, "--format", "jsonl", "--all")
+    items = [json.loads(line) for line in everything.stdout.splitlines()]
+    assert {(item["_job"], item["_page"]) for item in items} == {
+        (job, item["url"]) for job in ("one", "two") for item in items
+    }
+    assert len(items) == 60
+    hours = json.loads(weft("stats", "--job", "two", "--json").stdout)
+    assert "30" in json.dumps(hours)
 
 
 @pytest.fixture
