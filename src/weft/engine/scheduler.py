@@ -139,7 +139,8 @@ class Scheduler(BaseScheduler):
         self._frontier = await self._stack.enter_async_context(frontier)
         self._stack.push_async_callback(self.delivery.close)
         stats = await self._frontier.stats()
-        await self.delivery.open(is_under_way=stats.pending > 0)
+        is_under_way = stats.added > 0 and not await self._frontier.is_finished()
+        await self.delivery.open(is_under_way=is_under_way)
         await self._begin()
         self._share = await self._open_share(owner)
         buffer = Buffer(
