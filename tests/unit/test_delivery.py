@@ -24,7 +24,9 @@ class Moody:
         self.refused = [item(number) for number in refused]
         self.items: list[KeyedItem] = []
 
-    async def open(self) -> None: ...
+    async def open(self) -> None:
+        if self.problems:
+            raise self.problems.pop(0)
 
     async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
         if self.problems:
@@ -135,5 +137,25 @@ def test_a_crawl_that_starts_over_has_no_dead_letters(tmp_path: Path) -> None:
         await dead_letters.close()
         await dead_letters.clear()
         assert dead_letters.path.read_text() == ""
+
+    run(test())
+
+
+def test_a_new_crawl_is_told_at_once_that_a_sink_is_down() -> None:
+    async def test() -> None:
+        with pytest.raises(SinkDownError):
+            await delivery_to(Moody(SinkDownError("it is down"))).open(is_under_way=False)
+
+    run(test())
+
+
+def test_who_joins_a_crawl_waits_for_a_sink_that_is_down() -> None:
+    async def test() -> None:
+        sink = Moody(SinkDownError("it is down"), SinkDownError("it is down"))
+        delivery = delivery_to(sink)
+        await delivery.open(is_under_way=True)
+        await delivery.store([item(1)])
+        await delivery.close()
+        assert sink.items == [item(1)]
 
     run(test())

@@ -139,7 +139,7 @@ def crawl_and_report(
         overrides |= {"WEFT_FRESH": is_fresh, "WEFT_RERUN": False}
         overrides |= {"WEFT_STORE": home.url, "WEFT_JOB": job}
         config = read_job(target, overrides)
-        make_delivery(config)
+        make_delivery(config)  # tells what is no sink, or has to be installed
         asyncio.run(check_remote_sinks(config.sinks, config.sink))
         crew = _crew(target, overrides, store, workers) if has_crew else None
         report = _run(target, overrides, crew)

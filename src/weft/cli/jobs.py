@@ -199,7 +199,7 @@ def start(
 def _check(target: Target, overrides: dict[str, Any]) -> JobConfig:
     """Read the settings as a worker would, so that mistakes are told here and now."""
     config = read_job(target, overrides)
-    make_delivery(config)
+    make_delivery(config)  # tells what is no sink, or has to be installed
     return config
 
 

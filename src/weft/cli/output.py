@@ -36,7 +36,8 @@ def show_logs(level: str) -> None:
 
 def _shorten(record: logging.LogRecord) -> bool:
     """A page that cannot be fetched is worth a line, not a traceback through the downloader."""
-    if isinstance(record.args, tuple) and isinstance(next(iter(record.args), None), _TOLD_AT_END):
+    is_last = record.levelno >= logging.ERROR and isinstance(record.args, tuple)
+    if is_last and isinstance(next(iter(record.args or ()), None), _TOLD_AT_END):
         return False
     if record.name in _DOWNLOAD_LOGGERS and record.exc_info and record.exc_info[1]:
         message = record.getMessage()

@@ -41,4 +41,5 @@ def _plain_type(hint: Any) -> type | None:
         parts = [part for part in get_args(hint) if part is not NoneType]
         return _plain_type(parts[0]) if len(parts) == 1 else None
     hint = get_origin(hint) or hint
-    return hint if isinstance(hint, type) and hint is not object else None
+    # Since Python 3.11 `Any` is a class.
+    return hint if isinstance(hint, type) and hint not in (Any, object) else None

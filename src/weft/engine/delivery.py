@@ -113,7 +113,7 @@ class Delivery:
                 if monotonic_s() >= self._give_up_at_s:
                     raise
                 if pause_s == FIRST_PAUSE_S:
-                    logger.warning("%s; the crawl waits for it, nothing is lost", str(problem))
+                    logger.warning("%s; the crawl waits for it, nothing is lost", problem)
             else:
                 if pause_s != FIRST_PAUSE_S:
                     logger.warning("%s is back; the crawl goes on", place)

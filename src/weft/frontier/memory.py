@@ -253,7 +253,7 @@ class MemoryFrontier:
         return Stats(**{name: getattr(self._stats, name) for name in Stats.__struct_fields__})
 
     async def hours(self) -> list[Hour]:
-        return self._hours
+        return list(self._hours)
 
     async def hosts(self, limit: int) -> list[HostState]:
         busy = [host for host, record in self._hosts.items() if record.queued or record.claimed]

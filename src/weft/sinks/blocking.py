@@ -1,4 +1,4 @@
-"""What sinks on a disk have in common: their work blocks, so it is done in a thread of its own."""
+"""What outputs on a disk have in common: their work blocks, so a thread of their own does it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -7,11 +7,8 @@ from weft.sinks.base import KeyedItem, Refusal
 from weft.thread import WorkThread
 
 
-class BlockingSink(ABC):
-    """A `Sink` by four blocking methods, which are called one after the other.
-
-    Whatever a spider yields can be written down; so nothing is refused.
-    """
+class BlockingOutput(ABC):
+    """Opened, cleared and closed by blocking methods, which are called one after the other."""
 
     def __init__(self, name: str, place: str) -> None:
         self._thread = WorkThread(name)
@@ -23,10 +20,6 @@ class BlockingSink(ABC):
         except BaseException:
             await self.close()
             raise
-
-    async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
-        await self._thread.run(self._store, items)
-        return ()
 
     async def clear(self) -> None:
         await self._thread.run(self._clear)
@@ -41,11 +34,20 @@ class BlockingSink(ABC):
     def _open(self) -> None: ...
 
     @abstractmethod
-    def _store(self, items: Sequence[KeyedItem]) -> None: ...
-
-    @abstractmethod
     def _clear(self) -> None: ...
 
     @abstractmethod
     def _close(self) -> None:
         """Also called when it is not open."""
+
+
+class BlockingSink(BlockingOutput):
+    """A `Sink` by four blocking methods. Whatever a spider yields can be written down: nothing is
+    refused."""
+
+    async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
+        await self._thread.run(self._store, items)
+        return ()
+
+    @abstractmethod
+    def _store(self, items: Sequence[KeyedItem]) -> None: ...

@@ -28,11 +28,11 @@ from weft._version import __version__
 from weft.clock import Clock, SystemClock
 from weft.errors import StoreError, StoreLockedError
 from weft.sinks.archive import Page
+from weft.sinks.blocking import BlockingOutput
 from weft.sinks.files import prepare_place, sync_directory
 from weft.sinks.lines import LineFile
 from weft.sinks.translate import errors_of
 from weft.sinks.warcrecords import info_record, page_records
-from weft.thread import WorkThread
 
 #: A file that has grown to this size is followed by another.
 MAX_FILE_BYTES = 1_000_000_000
@@ -43,7 +43,7 @@ _ANY_MEMBER = 16 + zlib.MAX_WBITS
 logger = logging.getLogger(__name__)
 
 
-class WarcArchive:
+class WarcArchive(BlockingOutput):
     """An `Archive` of WARC files in a directory."""
 
     def __init__(
@@ -53,35 +53,18 @@ class WarcArchive:
         max_file_bytes: int = MAX_FILE_BYTES,
         clock: Clock | None = None,
     ) -> None:
-        self.place = str(directory)
+        super().__init__("weft-warc", str(directory))
         self._directory = Path(directory)
         self._job = job or "weft"
         self._max_file_bytes = max_file_bytes
         self._clock = clock or SystemClock()
         self._worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
-        self._thread = WorkThread("weft-warc")
         self._is_open = False
         self._file: LineFile | None = None
         self._number = 0
 
-    async def open(self) -> None:
-        try:
-            await self._thread.run(self._open)
-        except BaseException:
-            await self.close()
-            raise
-
     async def store(self, pages: Sequence[Page]) -> None:
         await self._thread.run(self._store, pages)
-
-    async def clear(self) -> None:
-        await self._thread.run(self._clear)
-
-    async def close(self) -> None:
-        try:
-            await self._thread.run(self._close)
-        finally:
-            self._thread.stop()
 
     def _open(self) -> None:
         self._close()
