@@ -1,3 +1,5 @@
+import random
+
 import hypothesis.strategies as st
 from hypothesis import given
 
@@ -11,13 +13,33 @@ def test_a_number_is_new_once() -> None:
     assert [recent.add(number) for number in (1, 2, 1, 2, 3)] == [True, True, False, False, True]
 
 
-def test_of_those_that_share_a_slot_the_last_is_remembered() -> None:
+def test_of_those_that_share_their_slots_the_last_two_are_remembered() -> None:
     recent = RecentNumbers(4)
-    assert recent.add(1)
-    assert recent.add(5)
+    assert [recent.add(number) for number in (1, 5, 9)] == [True, True, True]
     assert 1 not in recent
-    assert 5 in recent
+    assert [recent.add(number) for number in (5, 9)] == [False, False]
     assert recent.add(1)
+
+
+def test_neighbours_take_each_others_place() -> None:
+    recent = RecentNumbers(4)
+    assert [recent.add(number) for number in (2, 3, 7)] == [True, True, True]
+    assert 2 not in recent
+    assert [recent.add(number) for number in (7, 3)] == [False, False]
+
+
+def test_two_slots_forget_less_than_half_of_what_one_would() -> None:
+    recent = RecentNumbers(2**10)
+    draw = random.Random(1)
+    numbers = [draw.getrandbits(63) for _ in range(200)]
+    single: dict[int, int] = {}
+    taken = taken_by_single = 0
+    for number in draw.choices(numbers, k=2_000):
+        taken += recent.add(number)
+        taken_by_single += single.get(number % 2**10) != number
+        single[number % 2**10] = number
+    assert len(numbers) <= taken
+    assert taken - len(numbers) < (taken_by_single - len(numbers)) / 2
 
 
 def test_all_can_be_forgotten() -> None:

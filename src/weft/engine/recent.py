@@ -1,7 +1,8 @@
 """Numbers that were met lately, in a fixed amount of memory.
 
-Each number has one slot and shares it with others; the last that came there is remembered. So a
-number may be forgotten early, but what is remembered was really met.
+Each number has two slots, side by side, and shares them with others: who comes pushes the one who
+stood there to the slot beside it. So a number may be forgotten early, but what is remembered was
+really met.
 """
 
 from array import array
@@ -19,12 +20,18 @@ class RecentNumbers:
         self._slots = array("q", bytes(8 * (self._mask + 1)))
 
     def __contains__(self, number: int) -> bool:
-        return self._slots[number & self._mask] == number
+        slots, slot = self._slots, number & self._mask
+        return slots[slot] == number or slots[slot ^ 1] == number
 
     def add(self, number: int) -> bool:
         """False if it is remembered already."""
         slots, slot = self._slots, number & self._mask
-        if slots[slot] == number:
+        other = slots[slot]
+        if other == number:
             return False
+        if other:
+            if slots[slot ^ 1] == number:
+                return False
+            slots[slot ^ 1] = other
         slots[slot] = number
         return True

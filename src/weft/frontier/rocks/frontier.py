@@ -97,6 +97,8 @@ class RocksFrontier:
         self._is_read_only = is_read_only
         self._thread = WorkThread("weft-frontier")
         self._database: Database | None = None
+        # No host stands in line before this key: what was taken out of the line is not walked over.
+        self._front = b""
 
     async def __aenter__(self) -> Self:
         try:
@@ -320,7 +322,9 @@ class RocksFrontier:
 
     def _line(self, unit: Unit, owner: str) -> Iterator[tuple[int, str]]:
         """The hosts that this owner may serve, by the time from which on they can be claimed."""
-        for key, _ in self._db.walk(READY):
+        for place, (key, _) in enumerate(self._db.walk(READY, self._front)):
+            if place == 0:
+                self._front = key
             host = key[8:].decode()
             if policy.may_serve(unit.host(host), host, owner, self._config):
                 yield int.from_bytes(key[:8], "big"), host
@@ -331,7 +335,7 @@ class RocksFrontier:
         record = unit.host(host)
         set_held(unit, record, False)
         count = min(count, policy.allowance(record, host, owner, self._config, now_ms))
-        taken = [self._queues.take(unit, host) for _ in range(count)]
+        taken = self._queues.take(unit, host, count)
         policy.note_claimed(record, host, owner, count, self._config, now_ms)
         unit.stats.claimed += count
         until_ms = now_ms + self._config.claim_ms
@@ -475,7 +479,9 @@ class RocksFrontier:
         self._leave_line(unit, host)
         if at_ms:
             record.ready_at_ms = at_ms
-            unit.put(READY, layout.ready_key(at_ms, host), b"")
+            key = layout.ready_key(at_ms, host)
+            unit.put(READY, key, b"")
+            self._front = min(self._front, key)
 
     def _leave_line(self, unit: Unit, host: str) -> None:
         record = unit.host(host)

@@ -32,14 +32,18 @@ class Queues:
         unit.set_ring(prefix, level, Ring(head - 1, tail))
         count_queued(unit, request.host, request.kind, 1)
 
-    def take(self, unit: Unit, host: str) -> PackedRequest:
-        kind = PageKind.DATA if unit.host(host).queued_data else PageKind.NAV
-        prefix = layout.queue_prefix(host, kind)
-        level = unit.first_level(prefix)
-        assert level is not None, f"{host} counts requests that its queue does not hold"
-        request = self._take_by_order(unit, prefix, level)
-        count_queued(unit, host, kind, -1)
-        return request
+    def take(self, unit: Unit, host: str, count: int) -> list[PackedRequest]:
+        """So many of the host, which has them; data before navigation."""
+        taken: list[PackedRequest] = []
+        while len(taken) < count:
+            kind = PageKind.DATA if unit.host(host).queued_data else PageKind.NAV
+            prefix = layout.queue_prefix(host, kind)
+            level = unit.first_level(prefix)
+            assert level is not None, f"{host} counts requests that its queue does not hold"
+            part = self._take_by_order(unit, prefix, level, count - len(taken))
+            count_queued(unit, host, kind, -len(part))
+            taken += part
+        return taken
 
     def empty(self, unit: Unit, host: str, kind: PageKind) -> None:
         record = unit.host(host)
@@ -54,24 +58,31 @@ class Queues:
         priority = request.priority if self._order is Order.PRIORITY else 0
         return prefix, layout.level_key(prefix, priority)
 
-    def _take_by_order(self, unit: Unit, prefix: bytes, level: bytes) -> PackedRequest:
+    def _take_by_order(
+        self, unit: Unit, prefix: bytes, level: bytes, most: int
+    ) -> list[PackedRequest]:
+        """Of one level, as many as it has."""
         head, tail = unit.ring(prefix, level)
+        count = min(most, tail - head)
         if self._order is Order.DFS:
-            unit.set_ring(prefix, level, Ring(head, tail - 1))
-            return _take_entry(unit, layout.entry_key(level, tail - 1))
-        unit.set_ring(prefix, level, Ring(head + 1, tail))
-        first = layout.entry_key(level, head)
-        if self._order is not Order.RANDOM:
-            return _take_entry(unit, first)
-        # The entry at the head moves to the place of the one that is drawn.
-        drawn = layout.entry_key(level, head + self._rng.randrange(tail - head))
-        request = _take_entry(unit, drawn)
-        if drawn != first:
-            unit.save(QUEUE, drawn, _take_entry(unit, first))
+            unit.set_ring(prefix, level, Ring(head, tail - count))
+            return [_take_at(unit, level, tail - 1 - n) for n in range(count)]
+        unit.set_ring(prefix, level, Ring(head + count, tail))
+        if self._order is Order.RANDOM:
+            return [self._draw(unit, level, head + n, tail) for n in range(count)]
+        return [_take_at(unit, level, head + n) for n in range(count)]
+
+    def _draw(self, unit: Unit, level: bytes, head: int, tail: int) -> PackedRequest:
+        """Any of them; the entry at the head moves to its place."""
+        drawn = self._rng.randrange(head, tail)
+        request = _take_at(unit, level, drawn)
+        if drawn != head:
+            unit.save(QUEUE, layout.entry_key(level, drawn), _take_at(unit, level, head))
         return request
 
 
-def _take_entry(unit: Unit, key: bytes) -> PackedRequest:
+def _take_at(unit: Unit, level: bytes, seq: int) -> PackedRequest:
+    key = layout.entry_key(level, seq)
     request = unit.load(QUEUE, key, PackedRequest)
     assert request is not None, "a ring names a position that holds nothing"
     unit.delete(QUEUE, key)
