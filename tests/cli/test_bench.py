@@ -70,6 +70,17 @@ def test_beneath_the_table_stands_whether_limits_are_kept(weft: Weft) -> None:
 
 
 @pytest.mark.usefixtures("nginx")
+def test_a_long_crawl_is_held_for_short_ones(weft: Weft) -> None:
+    # 2,000 pages beside 4,000: two short crawls in the midst of the long one.
+    ended = weft("bench", "--site", "endurance", "--pages", "4000", "--cache", "cache")
+    assert ended.returncode == 0, ended.stderr
+    assert re.findall(r"all ([\d,]+)", ended.stdout) == ["2,000", "4,000"]
+    assert re.search(
+        r"CPU of a page, 4,000 pages / 2,000 pages: [\d.]+ \(limit ≤ 1.1\)", ended.stdout
+    )
+
+
+@pytest.mark.usefixtures("nginx")
 def test_who_misses_a_page_is_wrong_and_the_command_fails(weft: Weft, tmp_path: Path) -> None:
     assert weft(*LINKS, "--contestant", "scrapy").returncode == 0
     [site] = (tmp_path / "cache").glob(f"*-{PAGES}-30000-*")

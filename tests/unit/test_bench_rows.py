@@ -15,6 +15,7 @@ from weft.bench.trial import Trial
 SITE = StaticSite(pages=1_001, page_bytes=30_000, links=60)
 GOOD = Trial(
     cpu_s=3.0,
+    first_cpu_s=0.8,
     redis_cpu_s=0.5,
     wall_s=5.0,
     crawl_s=2.0,
@@ -44,6 +45,21 @@ def test_start_and_end_are_taken_off_and_told_apart() -> None:
 
 def test_the_median_of_the_rounds_counts() -> None:
     assert row_of(cpu_s=(3.0, 90.0, 4.0)).cpu_ms == pytest.approx(3.0)
+
+
+def test_or_their_mean() -> None:
+    entry = Entry(CONTESTANTS["weft"], SITE)
+    entry.trials += [GOOD._replace(crawl_s=seconds) for seconds in (1.0, 2.0, 6.0)]
+    assert make_row(entry, Pace(), has_means=True).pages_per_s == pytest.approx(1_001 / 3)
+
+
+def test_what_is_used_before_the_first_page_is_not_what_pages_cost() -> None:
+    entry = Entry(CONTESTANTS["weft"], SITE)
+    entry.starts.append(GOOD._replace(cpu_s=1.0, first_cpu_s=0.9))
+    entry.trials.append(GOOD._replace(cpu_s=5.0, first_cpu_s=1.9))  # a slow start, this time
+    row = make_row(entry, Pace())
+    assert row.cpu_ms == pytest.approx(3.0)
+    assert row.start_cpu_s == 1.0
 
 
 def test_requests_beyond_one_for_each_page_are_told() -> None:

@@ -5,7 +5,8 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -18,7 +19,7 @@ from weft.bench.field import Contestant, Pace
 from weft.bench.meter import Reading, read
 from weft.bench.nginx import Nginx, find_nginx
 from weft.bench.pages import Author, Page, StaticSite
-from weft.bench.rounds import REPEATS, Race
+from weft.bench.rounds import INTERLUDES, Race
 from weft.bench.scenarios import SCENARIOS
 from weft.bench.site import Kept, keep
 from weft.bench.trial import Arena, Trial, run_trial
@@ -26,6 +27,7 @@ from weft.errors import ConfigError
 from weft.testing.redis import RedisServer
 
 SITE = StaticSite(pages=3, page_bytes=2_000, links=10)
+Run = Callable[..., Trial]
 
 #: A grandchild whose parent does not wait for it, and which nobody else would count.
 ORPHAN = """
@@ -124,28 +126,32 @@ def kept(nginx: None, tmp_path: Path) -> Kept:
 
 
 @pytest.fixture
-def run(kept: Kept, redis_server: RedisServer) -> Iterator[Callable[[str], Trial]]:
+def run(kept: Kept, redis_server: RedisServer) -> Iterator[Run]:
     """Runs a contestant that is this Python program."""
     with Nginx(kept.root, kept.port) as nginx:
         arena = Arena(redis_server, Path(sys.executable))
 
-        def run(program: str) -> Trial:
+        def run(program: str, interludes: Sequence[Callable[[], None]] = ()) -> Trial:
             contestant = Contestant(
                 "test", "a test", lambda plan: [[sys.executable, "-c", program]], "weft", 1
             )
-            return run_trial(contestant, kept, nginx, Pace(), arena, lambda served: None)
+            return run_trial(
+                contestant, kept, nginx, Pace(), arena, lambda served: None, interludes
+            )
 
         yield run
 
 
-def test_a_short_crawl_beside_a_long_one_is_repeated(
+def test_short_crawls_are_taken_in_the_midst_of_a_long_one(
     redis_server: RedisServer, tmp_path: Path
 ) -> None:
     arena = Arena(redis_server, Path(sys.executable))
     race = Race(SCENARIOS["endurance"]._replace(rounds=2), arena, tmp_path, lambda step: None)
-    crawls = [turn.entry.site.total for turn in race.turns() if not turn.is_start]
-    half = [2_000] * (REPEATS // 2)
-    assert crawls == 2 * [*half, 200_000, *half]
+    crawls = [turn for turn in race.turns() if not turn.is_start]
+    assert [turn.entry.site.total for turn in crawls] == [200_000, 200_000]
+    for turn in crawls:
+        assert [each.entry.site.total for each in turn.within] == 2 * INTERLUDES * [2_000]
+        assert [each.is_start for each in turn.within] == INTERLUDES * [True, False]
 
 
 def test_the_server_counts_requests_of_others_only(kept: Kept) -> None:
@@ -156,29 +162,59 @@ def test_the_server_counts_requests_of_others_only(kept: Kept) -> None:
                 assert kept.titles[kept.starts[0]].split(" & ")[0].encode() in answer.read()
 
 
-def test_a_contestant_that_does_its_work_is_right(run: Callable[[str], Trial], kept: Kept) -> None:
-    trial = run(
-        "import json, urllib.request\n"
+def honest(kept: Kept) -> str:
+    """Takes its time before the first page, and between two."""
+    return (
+        "import json, time, urllib.request\n"
         f"titles = {kept.titles!r}\n"
+        "while time.process_time() < 0.3: pass\n"
         "with open('out-1.jsonl', 'w') as out:\n"
         "    for url, title in titles.items():\n"
         "        urllib.request.urlopen(url).read()\n"
         "        out.write(json.dumps({'url': url, 'title': title}) + '\\n')\n"
+        "        time.sleep(0.2)\n"
     )
+
+
+def test_a_contestant_that_does_its_work_is_right(run: Run, kept: Kept) -> None:
+    trial = run(honest(kept))
     assert trial.is_right
     assert trial.served == SITE.total
-    assert trial.cpu_s > 0
+    assert trial.cpu_s > trial.first_cpu_s > 0.25
     assert trial.peak_bytes > 1_000_000
 
 
-def test_a_contestant_that_fails_is_told_with_its_last_words(run: Callable[[str], Trial]) -> None:
+def test_a_crawl_is_held_for_what_is_done_in_its_midst(
+    run: Run, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trials, "STALL_S", 2.0)
+    states: list[str] = []
+
+    def look() -> None:
+        [crawler] = (
+            process
+            for process in psutil.Process().children(recursive=True)
+            if "out-1.jsonl" in " ".join(process.cmdline())
+            and "weft.bench.meter" not in process.cmdline()
+        )
+        states.append(crawler.status())
+        time.sleep(2.5)  # longer than a crawl may do nothing
+
+    trial = run(honest(kept), [look, look])
+    assert states == [psutil.STATUS_STOPPED] * 2
+    assert trial.is_right
+    assert trial.crawl_s < 1.5
+    assert trial.wall_s < 4.0
+
+
+def test_a_contestant_that_fails_is_told_with_its_last_words(run: Run) -> None:
     trial = run("print('before'); raise SystemExit('no such luck')")
     assert trial.problem == "ended with 1: no such luck"
     assert str(trial.verdict) == "WRONG: 3 missing"
 
 
 def test_a_contestant_that_is_stuck_is_stopped(
-    run: Callable[[str], Trial], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(trials, "STALL_S", 1.0)
     told = tmp_path / "pid"

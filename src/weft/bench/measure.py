@@ -31,5 +31,7 @@ def measure(
 
 
 def _result(race: Race) -> Result:
-    pace = race.scenario.pace
-    return Result(race.scenario, [make_row(entry, pace) for entry in race.run()])
+    scenario = race.scenario
+    has_means = len(scenario.sites) > 1
+    rows = [make_row(entry, scenario.pace, has_means=has_means) for entry in race.run()]
+    return Result(scenario, rows)

@@ -4,8 +4,9 @@ Each crawls a site of a single page too: what that costs is start and end, which
 taken off what the crawl costs.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,9 +19,8 @@ from weft.bench.trial import Arena, Trial, run_trial
 
 #: Start and end are measured in so many rounds at most.
 START_ROUNDS = 3
-#: A short crawl beside a long one is repeated so often in a round, at most: start and end, which
-#: are never twice the same, cost as much as its pages.
-REPEATS = 8
+#: A short crawl beside a long one is repeated so often in a round, at most.
+INTERLUDES = 40
 
 
 class Step(NamedTuple):
@@ -72,6 +72,8 @@ class Turn(NamedTuple):
     entry: Entry
     number: int
     is_start: bool
+    #: Those that are taken in the midst of it.
+    within: Sequence["Turn"] = ()
 
     @property
     def expected_s(self) -> float:
@@ -93,39 +95,44 @@ class Race:
         self._arena = arena
         self._cache = cache
         self._tell = tell
+        self._left: list[Turn] = []
 
     @property
     def expected_s(self) -> float:
         """How long it takes, roughly."""
         floor_s = max(_polite_s(site, self.scenario.pace) for site in self.scenario.sites)
-        return sum(max(turn.expected_s, floor_s * (not turn.is_start)) for turn in self.turns())
+        turns = _flat(self.turns())
+        return sum(max(turn.expected_s, floor_s * (not turn.is_start)) for turn in turns)
 
     def run(self) -> Sequence[Entry]:
         for entry in self.entries:
             entry.is_out = not entry.contestant.is_installed(self._arena.peers)
         with ExitStack() as stack:
             places = {site: self._open(site, stack) for site in self._sites()}
-            turns = list(self.turns())
-            for done, turn in enumerate(turns):
-                if not turn.entry.is_out:
-                    self._take(turn, places, turns[done:])
+            self._left = list(_flat(self.turns()))
+            for turn in self.turns():
+                self._take(turn, places)
         return self.entries
 
     def turns(self) -> Iterator[Turn]:
-        """Half of what is repeated comes before, half after the rest of the round: a machine that
-        others use too is not equally fast for minutes on end."""
+        """Short crawls are taken in the midst of a long one, which is held meanwhile: a machine
+        that others use too is not equally fast for minutes on end."""
+        longest = max(self.scenario.sites, key=lambda site: site.total)
         for number in range(1, self.scenario.rounds + 1):
-            repeats = [(entry, self._repeats(entry.site)) for entry in self.entries]
-            before = [entry for entry, times in repeats for _ in range(times - times // 2)]
-            after = [entry for entry, times in repeats for _ in range(times // 2)]
-            for entry in (*before, *after):
-                if number <= START_ROUNDS:
-                    yield Turn(entry, number, is_start=True)
-                yield Turn(entry, number, is_start=False)
+            for entry in self.entries:
+                if entry.site is longest:
+                    yield from self._turns_of(entry, number, list(self._interludes(entry, number)))
 
-    def _repeats(self, site: StaticSite) -> int:
-        longest = max(each.total for each in self.scenario.sites)
-        return min(REPEATS, longest // site.total)
+    def _turns_of(self, entry: Entry, number: int, within: Sequence[Turn] = ()) -> Iterator[Turn]:
+        if number <= START_ROUNDS:
+            yield Turn(entry, number, is_start=True)
+        yield Turn(entry, number, is_start=False, within=within)
+
+    def _interludes(self, long: Entry, number: int) -> Iterator[Turn]:
+        for entry in self.entries:
+            if entry.contestant is long.contestant and entry is not long:
+                for _ in range(min(INTERLUDES, long.site.total // entry.site.total)):
+                    yield from self._turns_of(entry, number)
 
     def _sites(self) -> Iterator[StaticSite]:
         for site in self.scenario.sites:
@@ -136,26 +143,39 @@ class Race:
         kept = keep(site, self._cache, lambda text: self._tell(Step(text, 0, 0, 0.0)))
         return Place(kept, stack.enter_context(Nginx(kept.root, kept.port)))
 
-    def _take(self, turn: Turn, places: dict[StaticSite, Place], left: Sequence[Turn]) -> None:
+    def _take(self, turn: Turn, places: dict[StaticSite, Place]) -> None:
+        entry = turn.entry
+        if not entry.is_out:
+            trial = self._try(turn, places)
+            (entry.starts if turn.is_start else entry.trials).append(trial)
+            entry.is_out = not trial.is_right
+        self._left.remove(turn)
+
+    def _try(self, turn: Turn, places: dict[StaticSite, Place]) -> Trial:
         entry = turn.entry
         site = _single(entry.site) if turn.is_start else entry.site
-        left_s = sum(each.expected_s for each in left)
         what = self._describe(turn)
-        self._tell(Step(what, 0, site.total, left_s))
-        trial = run_trial(
-            entry.contestant,
-            *places[site],
-            self.scenario.pace,
-            self._arena,
-            lambda served: self._tell(Step(what, served, site.total, left_s)),
+
+        def watch(served: int) -> None:
+            left_s = sum(each.expected_s for each in self._left)
+            self._tell(Step(what, served, site.total, left_s))
+
+        watch(0)
+        interludes = [partial(self._take, each, places) for each in turn.within]
+        return run_trial(
+            *(entry.contestant, *places[site], self.scenario.pace, self._arena, watch, interludes)
         )
-        (entry.starts if turn.is_start else entry.trials).append(trial)
-        entry.is_out = not trial.is_right
 
     def _describe(self, turn: Turn) -> str:
         part = ", start and end" if turn.is_start else ""
         where = f"{self.scenario.name}, round {turn.number} of {self.scenario.rounds}"
         return f"{where}: {turn.entry.contestant.label}{part}"
+
+
+def _flat(turns: Iterable[Turn]) -> Iterator[Turn]:
+    for turn in turns:
+        yield turn
+        yield from _flat(turn.within)
 
 
 def _single(site: StaticSite) -> StaticSite:

@@ -1,7 +1,11 @@
-"""What was measured, as one row per contestant: medians of its rounds."""
+"""What was measured, as one row per contestant: medians of its rounds, or means.
+
+Where many short crawls stand beside one that is as long as all of them, means are compared: a
+long crawl is a mean of good and bad moments by itself.
+"""
 
 from collections.abc import Callable, Sequence
-from statistics import median
+from statistics import mean, median
 from typing import NamedTuple
 
 from weft.bench.field import Pace
@@ -39,29 +43,33 @@ class Row(NamedTuple):
         return not self.fault
 
 
-def make_row(entry: Entry, pace: Pace) -> Row:
+def make_row(entry: Entry, pace: Pace, *, has_means: bool = False) -> Row:
     fault = _fault(entry)
     site, trials, starts = entry.site, entry.trials, entry.starts
-    start_cpu_s = _median(starts, lambda trial: trial.cpu_s)
-    start_redis_s = _median(starts, lambda trial: trial.redis_cpu_s)
-    crawl_s = _median(trials, lambda trial: trial.crawl_s)
+    average = mean if has_means else median
+
+    def of(trials: Sequence[Trial], figure: Callable[[Trial], float]) -> float:
+        return average(map(figure, trials)) if trials else 0.0
+
+    def beyond_start(figure: Callable[[Trial], float]) -> float:
+        return of(trials, figure) - of(starts, figure)
+
+    crawl_s = of(trials, lambda trial: trial.crawl_s)
     return Row(
         name=entry.contestant.name,
         label=entry.contestant.label,
         pages=site.total,
         rounds=len(trials),
-        cpu_ms=_per_page_ms(_median(trials, lambda trial: trial.cpu_s) - start_cpu_s, site),
-        redis_cpu_ms=_per_page_ms(
-            _median(trials, lambda trial: trial.redis_cpu_s) - start_redis_s, site
-        ),
-        start_cpu_s=start_cpu_s,
-        start_redis_cpu_s=start_redis_s,
+        cpu_ms=_per_page_ms(beyond_start(lambda trial: trial.paging_cpu_s), site),
+        redis_cpu_ms=_per_page_ms(beyond_start(lambda trial: trial.redis_cpu_s), site),
+        start_cpu_s=of(starts, lambda trial: trial.cpu_s),
+        start_redis_cpu_s=of(starts, lambda trial: trial.redis_cpu_s),
         pages_per_s=site.total / crawl_s if crawl_s else 0.0,
         polite_share=polite_share(site, pace, crawl_s),
-        peak_bytes=int(_median(trials, lambda trial: trial.peak_bytes)),
-        early_bytes=int(_median(trials, lambda trial: trial.early_bytes)),
-        late_bytes=int(_median(trials, lambda trial: trial.late_bytes)),
-        extra_requests=int(_median(trials, lambda trial: trial.served - site.total)),
+        peak_bytes=int(of(trials, lambda trial: trial.peak_bytes)),
+        early_bytes=int(of(trials, lambda trial: trial.early_bytes)),
+        late_bytes=int(of(trials, lambda trial: trial.late_bytes)),
+        extra_requests=int(of(trials, lambda trial: trial.served - site.total)),
         fault=fault,
     )
 
@@ -80,10 +88,6 @@ def _fault(entry: Entry) -> str:
         return ""
     verdict = "" if bad[0].verdict.is_right else str(bad[0].verdict)
     return "; ".join(filter(None, (verdict, bad[0].problem)))
-
-
-def _median(trials: Sequence[Trial], figure: Callable[[Trial], float]) -> float:
-    return median(map(figure, trials)) if trials else 0.0
 
 
 def _per_page_ms(cpu_s: float, site: StaticSite) -> float:

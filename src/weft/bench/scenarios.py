@@ -77,6 +77,7 @@ SCENARIOS: Mapping[str, Scenario] = {
                 StaticSite(200_000, SMALL_BYTES, SMALL_LINKS),
             ],
             contestants=("weft",),
+            rounds=1,
         ),
     )
 }

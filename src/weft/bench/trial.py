@@ -8,8 +8,9 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import Popen
 from typing import NamedTuple
@@ -35,12 +36,16 @@ EARLY = 0.1
 END_S = 20.0
 
 Watch = Callable[[int], None]
+#: What is done while a crawl is held.
+Interlude = Callable[[], None]
 
 
 class Trial(NamedTuple):
     """What one crawl cost, of all processes of the contestant."""
 
     cpu_s: float
+    #: The part of it that was used when the first page was asked for.
+    first_cpu_s: float
     redis_cpu_s: float
     #: From start to end, with what it does before the first page and after the last.
     wall_s: float
@@ -57,6 +62,11 @@ class Trial(NamedTuple):
     problem: str
 
     @property
+    def paging_cpu_s(self) -> float:
+        """Without the start; with the end."""
+        return self.cpu_s - self.first_cpu_s
+
+    @property
     def is_right(self) -> bool:
         return self.verdict.is_right and not self.problem
 
@@ -69,14 +79,22 @@ class Arena(NamedTuple):
 
 
 def run_trial(
-    contestant: Contestant, kept: Kept, nginx: Nginx, pace: Pace, arena: Arena, watch: Watch
+    contestant: Contestant,
+    kept: Kept,
+    nginx: Nginx,
+    pace: Pace,
+    arena: Arena,
+    watch: Watch,
+    interludes: Sequence[Interlude] = (),
 ) -> Trial:
+    """The crawl is held for each of the interludes, which are spread evenly over its pages."""
     with tempfile.TemporaryDirectory(prefix="weft-bench-", ignore_cleanup_errors=True) as made:
         redis_url = arena.redis.url if contestant.has_redis else ""
         plan = Plan(kept.starts, pace, Path(made), contestant.workers, redis_url, arena.peers)
-        arena.redis.ask("FLUSHALL")
+        if contestant.has_redis:
+            arena.redis.ask("FLUSHALL")
         redis_s = _redis_cpu_s(arena.redis)
-        observer = _Observer(nginx, kept.site.total, watch)
+        observer = _Observer(nginx, kept.site.total, watch, interludes)
         reading = _run(contestant.commands(plan), plan.directory, observer)
         redis_s = _redis_cpu_s(arena.redis) - redis_s if contestant.has_redis else 0.0
         return _trial(reading, observer, redis_s, plan, kept.titles)
@@ -91,8 +109,9 @@ def _trial(
 ) -> Trial:
     return Trial(
         cpu_s=reading.cpu_s if reading else 0.0,
+        first_cpu_s=observer.first_cpu_s,
         redis_cpu_s=redis_s,
-        wall_s=reading.wall_s if reading else 0.0,
+        wall_s=reading.wall_s - observer.held_s if reading else 0.0,
         crawl_s=observer.crawl_s,
         served=observer.served,
         peak_bytes=max(observer.peak_bytes, reading.peak_bytes if reading else 0),
@@ -143,17 +162,24 @@ def _redis_cpu_s(server: RedisServer) -> float:
 
 
 class _Observer:
-    """Looks at the server, and at the memory of the processes."""
+    """Looks at the server, and at the memory and the CPU time of the processes."""
 
-    def __init__(self, nginx: Nginx, pages: int, watch: Watch) -> None:
+    def __init__(
+        self, nginx: Nginx, pages: int, watch: Watch, interludes: Sequence[Interlude]
+    ) -> None:
         self._nginx = nginx
         self._pages = pages
         self._watch = watch
+        step = pages / max(1, len(interludes))
+        self._interludes = deque(
+            ((number + 0.5) * step, each) for number, each in enumerate(interludes)
+        )
         self._before = nginx.served()
         self._first_s = 0.0
         self._last_s = time.monotonic()
         self._memory_s = 0.0
         self.served = 0
+        self.first_cpu_s = self.held_s = 0.0
         self.peak_bytes = self.early_bytes = self.late_bytes = 0
 
     @property
@@ -164,7 +190,10 @@ class _Observer:
         """Until it ends by itself, or does nothing any more."""
         while process.poll() is None:
             now_s = time.monotonic()
-            self._look(now_s)
+            self._look(now_s, process.pid)
+            if self._interludes and self.served >= self._interludes[0][0]:
+                self._hold(process.pid)
+                continue
             if now_s - self._last_s > STALL_S:
                 return
             if now_s - self._memory_s > MEMORY_S:
@@ -172,16 +201,28 @@ class _Observer:
                 self._weigh(process.pid)
                 self._watch(self.served)
             time.sleep(POLL_S)
-        self._look(time.monotonic())
+        self._look(time.monotonic(), process.pid)
 
-    def _look(self, now_s: float) -> None:
+    def _look(self, now_s: float, meter: int) -> None:
         served = self._nginx.served() - self._before
         if served == self.served:
             return
         if not self.served:
             self._first_s = now_s
+            self.first_cpu_s = _cpu_s_of(meter)
         self.served = served
         self._last_s = now_s
+
+    def _hold(self, meter: int) -> None:
+        began_s = time.monotonic()
+        _, interlude = self._interludes.popleft()
+        with _held(meter):
+            interlude()
+        passed_s = time.monotonic() - began_s
+        self.held_s += passed_s
+        # As if that time had not been.
+        self._first_s += passed_s
+        self._last_s += passed_s
 
     def _weigh(self, meter: int) -> None:
         used = _memory_of(meter)
@@ -195,8 +236,40 @@ class _Observer:
 def _memory_of(meter: int) -> int:
     """Of its descendants, together."""
     used = 0
-    with suppress(psutil.NoSuchProcess):
-        for process in psutil.Process(meter).children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                used += process.memory_info().rss
+    for process in _descendants(meter):
+        with suppress(psutil.NoSuchProcess):
+            used += process.memory_info().rss
     return used
+
+
+def _cpu_s_of(meter: int) -> float:
+    """Of its descendants, together, with those that have ended."""
+    used = 0.0
+    for process in _descendants(meter):
+        with suppress(psutil.NoSuchProcess):
+            used += sum(process.cpu_times()[:4])
+    with suppress(psutil.NoSuchProcess):
+        used += sum(psutil.Process(meter).cpu_times()[2:4])
+    return used
+
+
+@contextmanager
+def _held(meter: int) -> Iterator[None]:
+    """Its descendants stand still."""
+    processes = _descendants(meter)
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
+
+
+def _descendants(meter: int) -> list[psutil.Process]:
+    found: list[psutil.Process] = []
+    with suppress(psutil.NoSuchProcess):
+        found += psutil.Process(meter).children(recursive=True)
+    return found
