@@ -28,6 +28,23 @@ print(json.dumps({"pages": report.progress.pages, "reason": report.reason, "samp
 """
 
 
+# The same; tells how many objects the garbage collector had to find in a crawl.
+GARBAGE = """
+import gc, sys
+from weft.engine.run import run_crawl
+from weft.engine.target import find_target
+
+def watch(progress):
+    if not gc.get_debug():
+        gc.collect()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+
+report = run_crawl(find_target([sys.argv[1]], {}), {}, watch)
+gc.collect()
+print(report.progress.pages, len(gc.garbage))
+"""
+
+
 class Sample(NamedTuple):
     pages: int
     cpu_s: float
@@ -63,6 +80,21 @@ def check(pages: int, directory: Path, dearer: float) -> None:
     print(f"{pages} pages: {early:.2f} ms a page early, {late:.2f} late; grew by {grown_mb:.1f} MB")
     assert late < early * dearer
     assert grown_mb < 25
+
+
+def test_pages_leave_nothing_to_the_garbage_collector(tmp_path: Path) -> None:
+    told = {}
+    for count in (10, 210):
+        with SiteServer(Site(pages=count, links=10, size_bytes=500, log=False)) as server:
+            command = [sys.executable, "-c", GARBAGE, server.url]
+            directory = tmp_path / str(count)
+            directory.mkdir()
+            ended = subprocess.run(command, cwd=directory, capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr
+        pages, told[count] = map(int, ended.stdout.split())
+        assert pages == count
+    # Start and end leave some, and so does a round with the store now and then.
+    assert told[210] - told[10] < 200
 
 
 @pytest.mark.timeout(300)

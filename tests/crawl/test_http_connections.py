@@ -1,6 +1,7 @@
 """How Weft's HTTP handler uses connections: as few as it can, as long as they last."""
 
 import asyncio
+import gc
 import socket
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -24,10 +25,12 @@ from running import wait_until
 from weft.engine import stops
 from weft.engine.http.connection import Connection
 from weft.engine.http.connector import Connector
+from weft.engine.http.exchange import Exchange
 from weft.engine.http.handler import HttpHandler
 from weft.engine.http.order import Route
 from weft.engine.http.origin import origin_of
 from weft.engine.http.pool import Pool
+from weft.engine.http.reader import Reader
 from weft.engine.http.resolver import Resolver
 from weft.engine.stops import CUT_S, Stops, cut_all, cut_unsent
 
@@ -112,6 +115,21 @@ def test_requests_at_the_same_time_have_one_each_and_the_last_is_used_again(
 
     run(test)
     assert sorted(len(visit.requests) for visit in server.visits) == [1, 1, 4]
+
+
+def test_what_was_fetched_leaves_nothing_to_the_garbage_collector(server: RawServer) -> None:
+    async def test(handler: HttpHandler) -> None:
+        gc.collect()
+        gc.disable()
+        try:
+            for path in ("page", "close"):
+                assert (await handler.download_request(Request(f"{server.url}{path}"))).body
+            left = [each for each in gc.get_objects() if isinstance(each, Exchange | Reader)]
+        finally:
+            gc.enable()
+        assert left == []
+
+    run(test)
 
 
 def test_another_host_has_a_connection_of_its_own(server: RawServer) -> None:

@@ -1,6 +1,7 @@
 """Running one crawl in this process, from the first request to the report."""
 
 import asyncio
+import gc
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -88,6 +89,7 @@ class _Watcher:
         self._item_errors += 1
 
     def _opened(self) -> None:
+        gc.freeze()  # what is there by now stays, and need not be looked at for garbage
         self._scheduler = scheduler_of(self._crawler)
         self._task = asyncio.ensure_future(self._watch_on())
 

@@ -62,6 +62,12 @@ class Exchange:
     def expire(self) -> None:
         self.fail(TimeoutError())
 
+    def close(self) -> None:
+        """Nobody feeds it any more. The reader refers to us: without this the garbage collector
+        would have to find each request with all that it brought."""
+        self._reader.close()
+        del self._reader
+
     # What the reader tells
 
     @property

@@ -158,6 +158,7 @@ class HttpHandler(BaseHttpDownloadHandler):
         finally:
             self._deadlines.discard(exchange)
             connection.drop(exchange)
+            exchange.close()
         if self._tls_verbose_logging and connection.tls is not None:
             _log_sslobj_debug_info(connection.tls)
         return make_response(exchange, connection)

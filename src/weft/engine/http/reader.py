@@ -92,6 +92,10 @@ class Reader:
             # Scrapy's word for a body of which nobody can tell whether it is all.
             self._watcher.note_end(["partial"])
 
+    def close(self) -> None:
+        """Let go of the parser, which refers to us."""
+        del self._parser
+
     def _parse(self, data: bytes) -> None:
         try:
             self._parser.feed_data(data)
