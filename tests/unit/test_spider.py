@@ -180,6 +180,16 @@ def test_a_link_is_known_in_all_ways_to_write_it() -> None:
     assert links("<a href=y>1</a>", "http://h/x/z", known) == []
 
 
+def test_a_place_in_a_page_is_known_with_the_page() -> None:
+    known = RecentNumbers(1024)
+    assert links("<a href=/dir/page>1</a><a href=/x#a>2</a>", "http://h/", known) == [
+        "http://h/dir/page",
+        "http://h/x",
+    ]
+    assert links("<a href=#top>1</a><a href=/x#b>2</a><a href=/x>3</a>", known=known) == []
+    assert links("<base href=/y><a href=#top>1</a><a href=''>2</a>", known=known) == ["http://h/y"]
+
+
 def test_a_link_that_was_met_lately_is_passed_over() -> None:
     known = RecentNumbers(1024)
     assert links("<a href=/x>1</a><a href=/x>2</a>", known=known) == ["http://h/x"]
@@ -189,6 +199,7 @@ def test_a_link_that_was_met_lately_is_passed_over() -> None:
 HREFS = [
     *("x", "/x", "//h/x", "http://h/x", "https://h/x", "HTTP://h/x", "//h:80/x", "?q", "#f", "x?q"),
     *("../x", "../../x", "./x", "a/b", "../a/b", "/a/x", "/../x", "/a/../x", "..", ".", "../"),
+    *("#", "x#f", "/x#", "?q#f", "http://h/a#f", "../x#f"),
     *("mailto:x", "h:x", "http:x", "http:/x", "x:y/z", "/x:y", "\\x", "/\\h/x", "/\t/h/x", " x "),
 ]
 PAGES = ["http://h/", "http://h/a", "http://h/a/", "http://h/a/b", "https://h/a/b", "http://h/a?q"]

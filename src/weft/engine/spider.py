@@ -24,7 +24,7 @@ _IGNORED = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
 #: Longer links are traps or mistakes.
 MAX_URL_LENGTH = 2083
 # In an href: schemes, what belongs to the whole page, what parsers of URLs drop or turn around.
-_ODD = re.compile(r"^[?#]|[:\\\t\n\r]")
+_ODD = re.compile(r"^\?|[:\\\t\n\r]")
 # What a reader does not see as a character: white space, and all bytes of a character but one.
 _UNSEEN = b" \t\n\f\r" + bytes(range(0x80, 0xC0))
 
@@ -69,8 +69,8 @@ def new_links(
     hrefs = Hrefs(base)
     for node in tree.css("a[href], area[href]"):
         # Links of SVG pictures are found too, and have another attribute.
-        href = (node.attributes.get("href") or "").strip()
-        if href and known.add(hash(hrefs.key(href))):
+        href, mark, _ = (node.attributes.get("href") or "").strip().partition("#")
+        if (href or mark) and known.add(hash(hrefs.key(href))):
             url = resolve(base, href)
             if url is not None and site_of(url.hostname) in sites and is_page(url):
                 url.hash = ""
@@ -78,7 +78,7 @@ def new_links(
 
 
 class Hrefs:
-    """The hrefs of a page, each as a text that means the same on every page.
+    """The hrefs of a page, without fragments, each as a text that means the same on every page.
 
     Plain ones become the URL that they lead to, but for what a parser of URLs would put right: so
     a link is known in all ways to write it. Others are told together with their page.
@@ -86,17 +86,19 @@ class Hrefs:
 
     def __init__(self, base: can_ada.URL) -> None:
         directory = base.pathname.rpartition("/")[0]
-        self._page = f"{base.href}\0"
+        self._page = base.href.partition("#")[0]
         self._protocol = base.protocol
         self._origin = f"{base.protocol}//{base.host}"
         self._directory = f"{self._origin}{directory}/"
         self._parent = f"{self._origin}{directory.rpartition('/')[0]}/"
 
     def key(self, href: str) -> str:
+        if not href:
+            return self._page
         if href.startswith(("http://", "https://")):
             return href
         if _ODD.search(href):
-            return self._page + href
+            return f"{self._page}\0{href}"
         if href.startswith("//"):
             return self._protocol + href
         if href.startswith("/"):
