@@ -17,6 +17,7 @@ from weft.config import FrontierConfig, HostLimits
 from weft.errors import StoreError, StoreFormatError, StoreLockedError, StoreMissingError
 from weft.frontier import RocksFrontier
 from weft.records import Ending, Order, Outcome, PackedRequest, PageKind, Stats
+from weft.testing import FakeClock
 from weft.urls import fingerprint
 
 URL = "http://a/1"
@@ -274,3 +275,19 @@ def test_cost_of_a_claim_does_not_grow_with_what_has_passed_through(tmp_path: Pa
 
     fresh, drained = asyncio.run(test())
     assert drained < 5 * fresh
+
+
+def test_what_another_had_queued_meanwhile_is_claimed_after_opening_again(tmp_path: Path) -> None:
+    async def scenario() -> list[str]:
+        clock = FakeClock(now_ms=1_000_000)
+        frontier = RocksFrontier(tmp_path, clock=clock)
+        async with frontier:
+            await frontier.add([PackedRequest(1, "http://b/1", "b")])
+            await frontier.claim("me", 1)  # its line begins with this host now
+        async with RocksFrontier(tmp_path, clock=FakeClock(now_ms=1)) as other:
+            await other.add([PackedRequest(2, "http://a/1", "a")])
+        async with frontier:
+            claims = await frontier.claim("me", 10)
+        return sorted(claim.request.url for claim in claims.claims)
+
+    assert asyncio.run(scenario()) == ["http://a/1", "http://b/1"]

@@ -15,7 +15,7 @@ from weft.errors import ConfigError
 
 HANDLER = "weft.engine.http.handler.HttpHandler"
 
-_REMOTE = "scrapy.extensions.remote_control.RemoteControl"
+_REMOTE_CONTROL = "scrapy.extensions.remote_control.RemoteControl"
 
 _PARTS = {
     "SCHEDULER": "weft.engine.scheduler.Scheduler",
@@ -82,8 +82,9 @@ def _leave_out_remote_control(settings: BaseSettings) -> None:
     settings.set("REMOTE_CONTROL_ENABLED", False, "addon")
     if not settings.getbool("REMOTE_CONTROL_ENABLED"):
         name = "EXTENSIONS_BASE"
-        others = {path: place for path, place in settings.getdict(name).items() if path != _REMOTE}
-        settings.set(name, others, "addon")
+        extensions = settings.getdict(name)
+        extensions.pop(_REMOTE_CONTROL, None)
+        settings.set(name, extensions, "addon")
 
 
 def _set_handlers(settings: BaseSettings) -> None:

@@ -206,6 +206,7 @@ class RocksFrontier:
             raise
         self._check_format(db)
         self._database = Database(db)
+        self._front = b""  # another process may have had the store meanwhile
         if not self._is_read_only:
             self._reclaim(None)
 

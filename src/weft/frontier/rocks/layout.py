@@ -55,7 +55,7 @@ _WALKED = frozenset({LEVELS, READY, CLAIMS})
 _WALKED_BUFFER_BYTES = 256 << 10
 # Families that are asked for keys in any order, most of which they do not hold. Their filters come
 # in small parts: whole ones, read for each question when they do not fit into the cache together,
-# made a new URL cost a quarter of a millisecond at a million URLs, and a whole one at six.
+# made a new URL cost 139 µs at 1.5 million URLs, and more with each.
 _FILTERED = frozenset({SEEN, FETCHED})
 _FILTER_BITS = 10
 # Together they bound the memory of an open store, whatever its size.
