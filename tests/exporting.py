@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pyarrow.parquet
 
-from storing import batch_of, store, store_until_killed
+from storing import batch_of, store_until_killed
 from weft.sinks import Sink
 from weft.sinks.export import ExportSink
 from weft.sinks.export.formats import find_render
 from weft.sinks.export.journal import journal_path
 from weft.sinks.export.local import LocalPlace
 from weft.sinks.export.whole import WholeOutlet
+from weft.testing.sink_contract import store
 
 
 def eager_sink(output: Path, job_dir: Path) -> Sink:

@@ -4,12 +4,11 @@ import asyncio
 import json
 import sqlite3
 import sys
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from weft.sinks import KeyedItem, Sink, SinkConfig, make_sink
-from weft.testing.sink_contract import numbered
+from weft.testing.sink_contract import numbered, store
 
 BATCH_ITEMS = 20
 
@@ -35,16 +34,6 @@ def read_numbers(output: Path) -> list[int]:
     else:
         texts = output.read_bytes().split(b"\n")[:-1]
     return [json.loads(text)["number"] for text in texts]
-
-
-async def store(sink: Sink, *batches: Sequence[KeyedItem]) -> None:
-    """One opening of the sink."""
-    await sink.open()
-    try:
-        for batch in batches:
-            await sink.store(batch)
-    finally:
-        await sink.close()
 
 
 async def store_until_killed(sink: Sink, first_batch: int) -> None:

@@ -18,7 +18,6 @@ import pytest
 
 from running import wait_until
 from servers import started
-from storing import store
 from weft.errors import SinkDownError, StoreError
 from weft.sinks import Sink, SinkConfig, has_left_items, make_sink
 from weft.sinks.export.address import read_address
@@ -31,7 +30,13 @@ from weft.sinks.export.sink import ExportSink
 from weft.sinks.export.whole import WholeOutlet
 from weft.testing.ftp import READER, FtpServer
 from weft.testing.s3 import BUCKET, READER_KEY, READER_SECRET, S3Server
-from weft.testing.sink_contract import SinkContract, numbered, numbered_items, without_nothing
+from weft.testing.sink_contract import (
+    SinkContract,
+    numbered,
+    numbered_items,
+    store,
+    without_nothing,
+)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from typing import BinaryIO
 
 import pytest
 
-from storing import store
 from weft.errors import ConfigError, StoreError, StoreMissingError
 from weft.sinks import Sink, SinkConfig, SqliteSink, has_left_items, make_sink
 from weft.sinks.export import ExportSink
@@ -19,7 +18,7 @@ from weft.sinks.export.journal import Journal, Shown
 from weft.sinks.export.local import LocalPlace
 from weft.sinks.export.whole import WholeOutlet
 from weft.sinks.reading import Query
-from weft.testing.sink_contract import numbered, numbered_items
+from weft.testing.sink_contract import numbered, numbered_items, store
 
 
 def json_sink(directory: Path) -> Sink:

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from storing import store
 from weft.errors import StoreError, StoreLockedError
 from weft.sinks import JsonLinesSink, KeyedItem
 from weft.sinks.keys import KeyIndex
 from weft.sinks.lines import LineFile, whole_lines_bytes
-from weft.testing.sink_contract import numbered, numbered_items
+from weft.testing.sink_contract import numbered, numbered_items, store
 
 FIRST = numbered_items([1, 2])
 LAST = [numbered(3, text="Zürich"), numbered(4, list=[1])]

@@ -12,7 +12,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from storing import store
 from weft.errors import StoreError, StoreLockedError
 from weft.sinks import KeyedItem, PartedJsonLinesSink, filelock, partfile, parts
 from weft.sinks.encoding import KeyedLine, encode_item
@@ -21,7 +20,7 @@ from weft.sinks.jsonl import LineWriter
 from weft.sinks.keys import KeyIndex
 from weft.sinks.lines import LineFile
 from weft.sinks.partfile import PartFile, from_record, to_record
-from weft.testing.sink_contract import numbered, numbered_items
+from weft.testing.sink_contract import numbered, numbered_items, store
 
 NEVER = float("inf")
 RECORDS = [to_record(encode_item(item)) for item in numbered_items([1, 2, 3])]

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from storing import store
 from weft.errors import StoreError, StoreFormatError
 from weft.sinks import SqliteSink
-from weft.testing.sink_contract import numbered
+from weft.testing.sink_contract import numbered, store
 
 
 class FixedClock:

@@ -46,6 +46,16 @@ def numbered_items(numbers: Iterable[int]) -> list[KeyedItem]:
     return [numbered(number) for number in numbers]
 
 
+async def store(sink: Sink, *batches: Sequence[KeyedItem]) -> None:
+    """One opening of the sink."""
+    await sink.open()
+    try:
+        for batch in batches:
+            await sink.store(batch)
+    finally:
+        await sink.close()
+
+
 def without_nothing(item: dict[str, object]) -> dict[str, object]:
     """Tables have a place for every field in every row."""
     return {name: value for name, value in item.items() if value is not None}
@@ -88,16 +98,7 @@ class SinkContract:
 
     def store(self, directory: Path, *batches: Sequence[KeyedItem]) -> None:
         """One opening of the sink: store the batches, then close."""
-        asyncio.run(self._store(directory, batches))
-
-    async def _store(self, directory: Path, batches: Sequence[Sequence[KeyedItem]]) -> None:
-        sink = self.make_sink(directory)
-        await sink.open()
-        try:
-            for batch in batches:
-                await sink.store(batch)
-        finally:
-            await sink.close()
+        asyncio.run(store(self.make_sink(directory), *batches))
 
     def read_numbers(self, directory: Path) -> list[object]:
         return [item["number"] for item in self.read_items(directory)]
