@@ -219,7 +219,12 @@ def test_a_node_that_vanishes_is_shown_as_lost(fleet: Fleet) -> None:
             node.send(signal.SIGKILL)
             died_at_s = time.monotonic()
         wait_until(lambda: are_gone(pids), description="its workers died with it")
-        wait_until(lambda: fleet.state("n1") == "lost", description="it is lost", timeout_s=15)
+        # Node and worker were last heard of up to a second apart.
+        wait_until(
+            lambda: fleet.state("n1") == "lost" and not fleet.workers("it"),
+            description="both are lost",
+            timeout_s=15,
+        )
         assert time.monotonic() - died_at_s < 15
         told = fleet.look("nodes")
         assert {each["state"] for each in told["nodes"] + told["workers"]} == {"lost"}
