@@ -182,7 +182,7 @@ def walk(path: Path) -> tuple[Stats, Counter[int], set[int], dict[str, HostRecor
         key.decode(): msgspec.msgpack.decode(raw, type=HostRecord)
         for key, raw in database.walk(layout.HOSTS)
     }
-    assert database.first(layout.CLAIMS) is None
+    assert not [*database.walk(layout.CLAIMS)]
     stats = database.meta().stats
     del database
     rdict.close()

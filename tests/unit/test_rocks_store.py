@@ -10,13 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from rocksdict import Options, Rdict
 
 from weft.config import FrontierConfig, HostLimits
 from weft.errors import StoreError, StoreFormatError, StoreLockedError, StoreMissingError
 from weft.frontier import RocksFrontier
-from weft.records import Ending, Order, Outcome, PackedRequest, PageKind, Stats
+from weft.frontier.policy import MAX_FETCHES
+from weft.frontier.rocks import layout
+from weft.frontier.rocks.layout import History
+from weft.records import Ending, Fetch, Order, Outcome, PackedRequest, PageKind, Stats
 from weft.testing import FakeClock
 from weft.urls import fingerprint
 
@@ -188,6 +192,45 @@ def test_store_remembers_its_format(tmp_path: Path) -> None:
     stats_of(tmp_path)
     store = raw_store(tmp_path)
     assert store.get(b"format") == b"1"
+    store.close()
+
+
+async def fetch_again(frontier: RocksFrontier, request: PackedRequest, status: int) -> None:
+    await frontier.add([msgspec.structs.replace(request, is_forced=True)])
+    [claim] = (await frontier.claim("me", 1)).claims
+    await frontier.finish([Outcome(claim.token, Ending.DONE, status)])
+
+
+def test_what_an_older_weft_remembers_of_a_url_is_told_first(tmp_path: Path) -> None:
+    page = PackedRequest(fingerprint(URL), URL, "a")
+    old = History(URL, [Fetch(1, Ending.FAILED, 500, "", PageKind.DATA)] * 2)
+
+    async def test() -> list[int]:
+        async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
+            await fetch_again(frontier, page, 200)
+            [told] = await frontier.explain([page.fingerprint])
+            return [fetch.status for fetch in told.fetches]
+
+    stats_of(tmp_path)
+    store = raw_store(tmp_path)
+    fetched = store.get_column_family(layout.FETCHED)
+    fetched[layout.number_key(page.fingerprint)] = msgspec.msgpack.encode(old)
+    fetched.close()
+    store.close()
+    assert asyncio.run(test()) == [500, 500, 200]
+
+
+def test_a_url_that_is_fetched_all_the_time_does_not_fill_the_store(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
+            for status in range(200, 240):
+                await fetch_again(frontier, PackedRequest(7, URL, "a"), status)
+
+    asyncio.run(test())
+    store = raw_store(tmp_path)
+    fetched = store.get_column_family(layout.FETCHED)
+    assert len([*fetched.keys()]) <= MAX_FETCHES + 1
+    fetched.close()
     store.close()
 
 

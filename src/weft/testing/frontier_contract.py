@@ -848,8 +848,12 @@ class FrontierContract:
                 await frontier.finish(done(claims))
                 told = await frontier.explain([7, plain.fingerprint])
                 assert [[fetch.status for fetch in t.fetches] for t in told] == [[200], [200]]
-                # It does not make its URL known.
+                # It does not make its URL known; and what became of it stays so.
                 assert await frontier.add([plain]) == [AddStatus.QUEUED]
+                claims = (await frontier.claim("me", 1)).claims
+                await frontier.finish(done(claims, status=404))
+                [told_plain] = await frontier.explain([plain.fingerprint])
+                assert [fetch.status for fetch in told_plain.fetches] == [200, 404]
 
         run(test())
 

@@ -1,6 +1,7 @@
 """Looking a URL up in every family, for people."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 import msgspec
 
@@ -30,7 +31,8 @@ def explain(
     unit = Unit(database)
     key = number_key(fingerprint)
     seen = unit.load(SEEN, key, Seen)
-    history = unit.load(FETCHED, key, History) or History("", [])
+    histories = [history for _, history in histories_of(database, fingerprint)]
+    fetches = sorted(chain(*(each.fetches for each in histories)), key=lambda fetch: fetch.at_ms)
     drop = None if seen else unit.load(DROPPED, key, Drop)
     bad_until = unit.get(BAD, key)
     claim = _find_claim(database, fingerprint)
@@ -38,18 +40,18 @@ def explain(
     request = claim.request if claim else queued
     return Explanation(
         fingerprint=fingerprint,
-        url=request.url if request else history.url or (drop.url if drop else ""),
+        url=next((each.url for each in (request, *histories, drop) if each), ""),
         kind=seen.kind if seen else None,
         seen_at_ms=seen.at_ms if seen else None,
         found_on=seen.found_on if seen else 0,
-        found_on_url=_url_of(unit, database, seen.found_on) if seen and seen.found_on else "",
+        found_on_url=_url_of(database, seen.found_on) if seen and seen.found_on else "",
         queued_kind=queued.kind if queued else None,
         claim=claim,
         host=_host_state(unit, request.host, config) if request else None,
         dropped_by=drop.rule if drop else "",
         dropped_at_ms=drop.at_ms if drop else 0,
         bad_until_ms=int.from_bytes(bad_until, "big") if bad_until else 0,
-        fetches=tuple(history.fetches),
+        fetches=tuple(fetches[-policy.MAX_FETCHES :]),
     )
 
 
@@ -63,6 +65,12 @@ def busiest_hosts(database: Database, limit: int, config: FrontierConfig) -> lis
     return [policy.host_state(record, host, config) for host, record in busy[:limit]]
 
 
+def histories_of(database: Database, fingerprint: int) -> list[tuple[bytes, History]]:
+    """What became of a URL, with the keys under which it stands, the oldest first."""
+    found = database.under(FETCHED, number_key(fingerprint))
+    return [(key, msgspec.msgpack.decode(raw, type=History)) for key, raw in found]
+
+
 def claims(database: Database) -> Iterator[Claim]:
     for _, raw in database.walk(CLAIMS):
         yield msgspec.msgpack.decode(raw, type=Claim)
@@ -74,9 +82,7 @@ def _find_claim(database: Database, fingerprint: int) -> Claim | None:
 
 def _find_queued(database: Database, fingerprint: int, host: str | None) -> PackedRequest | None:
     prefix = b"" if host is None else host.encode() + b"\0"
-    for key, raw in database.walk(QUEUE, prefix):
-        if not key.startswith(prefix):
-            break
+    for _, raw in database.under(QUEUE, prefix):
         request = msgspec.msgpack.decode(raw, type=PackedRequest)
         if request.is_known_as(fingerprint):
             return request
@@ -87,9 +93,8 @@ def _host_state(unit: Unit, host: str, config: FrontierConfig) -> HostState:
     return policy.host_state(unit.host(host), host, config)
 
 
-def _url_of(unit: Unit, database: Database, fingerprint: int) -> str:
-    history = unit.load(FETCHED, number_key(fingerprint), History)
-    if history is not None:
+def _url_of(database: Database, fingerprint: int) -> str:
+    for _, history in histories_of(database, fingerprint):
         return history.url
     claim = _find_claim(database, fingerprint)
     return claim.request.url if claim else ""

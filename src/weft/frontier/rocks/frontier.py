@@ -28,7 +28,7 @@ from weft.errors import (
 from weft.frontier import policy
 from weft.frontier.base import AlsoForget
 from weft.frontier.rocks import layout
-from weft.frontier.rocks.explain import busiest_hosts, claims, explain
+from weft.frontier.rocks.explain import busiest_hosts, claims, explain, histories_of
 from weft.frontier.rocks.layout import (
     BAD,
     CLAIMS,
@@ -391,12 +391,16 @@ class RocksFrontier:
         return True
 
     def _remember(self, unit: Unit, request: PackedRequest, outcome: Outcome, now_ms: int) -> None:
-        fetch = policy.fetch_of(request, outcome, now_ms)
+        history = History(request.url, [policy.fetch_of(request, outcome, now_ms)])
+        # Most URLs are fetched once: what is known of them already is not looked for.
+        may_be_many = (
+            outcome.ending is not Ending.DONE or request.is_forced or request.url_fingerprint
+        )
         for fingerprint in policy.names(request):
-            key = number_key(fingerprint)
-            history = unit.load(FETCHED, key, History) or History(request.url, [])
-            fetches = [*history.fetches, fetch][-policy.MAX_FETCHES :]
-            unit.save(FETCHED, key, History(history.url, fetches))
+            unit.save(FETCHED, layout.fetched_key(fingerprint, outcome.token), history)
+            if may_be_many:
+                for key, _ in histories_of(self._db, fingerprint)[: -policy.MAX_FETCHES]:
+                    unit.delete(FETCHED, key)
 
     def _release_all(self, tokens: Sequence[int]) -> list[bool]:
         unit = Unit(self._db)

@@ -8,6 +8,9 @@ from weft.frontier.rocks.layout import LEVELS, QUEUE, Ring
 from weft.frontier.rocks.unit import Unit
 from weft.records import Order, PackedRequest, PageKind
 
+#: So many at least are read as a row; fewer cost less one by one.
+ROW = 3
+
 
 class Queues:
     def __init__(self, order: Order, rng: random.Random) -> None:
@@ -70,7 +73,7 @@ class Queues:
         unit.set_ring(prefix, level, Ring(head + count, tail))
         if self._order is Order.RANDOM:
             return [self._draw(unit, level, head + n, tail) for n in range(count)]
-        return [_take_at(unit, level, head + n) for n in range(count)]
+        return _take_row(unit, level, head, count)
 
     def _draw(self, unit: Unit, level: bytes, head: int, tail: int) -> PackedRequest:
         """Any of them; the entry at the head moves to its place."""
@@ -79,6 +82,16 @@ class Queues:
         if drawn != head:
             unit.save(QUEUE, layout.entry_key(level, drawn), _take_at(unit, level, head))
         return request
+
+
+def _take_row(unit: Unit, level: bytes, head: int, count: int) -> list[PackedRequest]:
+    if count < ROW:
+        return [_take_at(unit, level, head + n) for n in range(count)]
+    keys = [layout.entry_key(level, head + n) for n in range(count)]
+    taken = unit.load_row(QUEUE, keys, PackedRequest)
+    for key in keys:
+        unit.delete(QUEUE, key)
+    return taken
 
 
 def _take_at(unit: Unit, level: bytes, seq: int) -> PackedRequest:
