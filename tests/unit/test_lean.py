@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scrapy import Request, Spider, signals
 from scrapy.http import HtmlResponse, Response
@@ -17,7 +17,7 @@ from weft.engine import listeners
 from weft.engine.lean.downloading import may_refresh
 from weft.engine.lean.logs import LeanLogFormatter, is_heard
 from weft.engine.lean.signals import LeanSignals
-from weft.engine.lean.urls import remember_safe_urls
+from weft.engine.lean.urls import make_urls_safe_quickly
 
 URL = "http://h/"
 TAGS = ("<meta ", "http-equiv=", "'refresh'", '"Refresh"', "content='0;url=/x'", "content=1", ">")
@@ -118,13 +118,29 @@ def test_receivers_hear_what_either_manager_sends() -> None:
 # URLs
 
 
-@given(st.text(max_size=20), st.sampled_from(["utf-8", "latin-1"]))
-def test_urls_that_are_remembered_are_those_of_scrapy(text: str, encoding: str) -> None:
-    remember_safe_urls()
-    remember_safe_urls()
-    for _ in range(2):
-        try:
-            url = Request(f"http://h/{text}", encoding=encoding).url
-        except UnicodeEncodeError:
-            continue
-        assert url == safe_url_string(f"http://h/{text}", encoding)
+HOST_TEXTS = st.text("aB.-:0189_@[]%é ", max_size=12)
+PATH_TEXTS = st.one_of(st.text(max_size=20), st.text("a/.:?#%&;'\\~|", max_size=12))
+
+
+@given(
+    st.sampled_from(["http", "https", "HTTP", "ftp", "data"]),
+    st.one_of(st.just("h"), HOST_TEXTS),
+    PATH_TEXTS,
+    st.sampled_from(["utf-8", "latin-1", "utf-16", "cp037"]),
+)
+@example("http", "h", "a", "utf-16")
+@example("http", "h", "a?b=c#d", "cp037")
+@example("http", "h:80", "a", "utf-8")
+def test_urls_that_are_made_safe_quickly_are_those_of_scrapy(
+    scheme: str, host: str, path: str, encoding: str
+) -> None:
+    make_urls_safe_quickly()
+    make_urls_safe_quickly()
+    url = f"{scheme}://{host}/{path}"
+    try:
+        theirs = safe_url_string(url, encoding)
+    except ValueError as problem:
+        with pytest.raises(type(problem)):
+            Request(url, encoding=encoding)
+    else:
+        assert [Request(url, encoding=encoding).url for _ in range(2)] == [theirs, theirs]

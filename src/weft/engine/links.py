@@ -50,12 +50,14 @@ _PATH = rf"{_SEGMENT}(?:/{_SEGMENT})*+/?"
 _PORT = r"[1-9]\d{0,3}|[1-5]\d{4}"
 _HOST = rf"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?::(?:{_PORT}))?"
 _UP = r"\.\./"
+_ABSOLUTE = rf"{_HOST}/[{_WORD}'/:]*+"
+_REST = rf"(?:\?[{_WORD}/?:]++)?(?:#[{_WORD}'/?:]++)?"
 _PLAIN = re.compile(
-    rf"(?:(?P<rooted>/(?:{_PATH})?)|(?P<relative>{_PATH})|(?P<absolute>{_HOST}/[{_WORD}'/:]*+)"
-    rf"|(?P<parent>{_UP}(?:{_PATH})?)|(?P<query>(?=\?))|(?P<fragment>(?=#)))"
-    rf"(?:\?[{_WORD}/?:]++)?(?:#[{_WORD}'/?:]++)?",
+    rf"(?:(?P<rooted>/(?:{_PATH})?)|(?P<relative>{_PATH})|(?P<absolute>{_ABSOLUTE})"
+    rf"|(?P<parent>{_UP}(?:{_PATH})?)|(?P<query>(?=\?))|(?P<fragment>(?=#))){_REST}",
     re.ASCII,
 )
+_PLAIN_URL = re.compile(_ABSOLUTE + _REST, re.ASCII)
 #: What `_PLAIN` lets through and Scrapy leaves alone.
 _SAFE = "/?#:!$&'()*+,=@%"
 _NO_PAGE = re.compile(r"(?!(?:https?|ftp|file):)[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
@@ -132,11 +134,8 @@ class Resolver:
         return urljoin(self._origin.page, url)
 
     def _is_plain_url(self, value: str) -> bool:
-        if not isinstance(value, str) or not value.isascii():
-            return False
-        match = _PLAIN.fullmatch(value)
-        is_absolute = match is not None and match.lastgroup == "absolute"
-        return is_absolute and self._prefixes["absolute"] is not None
+        is_sure = isinstance(value, str) and self._prefixes["absolute"] is not None
+        return is_sure and is_safe_url(value, self._origin.encoding)
 
     def _trimmed(self, href: str) -> str:
         return href.strip(HTML5_WHITESPACE) if self._strip else href
@@ -191,6 +190,11 @@ def _keeps_ascii(encoding: str) -> bool:
         return plain.encode(encoding) == plain.encode()
     except (LookupError, UnicodeEncodeError):
         return False
+
+
+def is_safe_url(url: str, encoding: str) -> bool:
+    """Whether Scrapy surely leaves a URL as it is."""
+    return url.isascii() and bool(_PLAIN_URL.fullmatch(url)) and _keeps_ascii(encoding)
 
 
 def resolver_of(response: TextResponse, strip: bool = True) -> Resolver:

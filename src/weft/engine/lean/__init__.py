@@ -13,12 +13,12 @@ from weft.engine.lean.downloading import LeanDownloaderMiddlewares
 from weft.engine.lean.engine import LeanEngine
 from weft.engine.lean.scraper import LeanScraper
 from weft.engine.lean.spidering import LeanSpiderMiddlewares
-from weft.engine.lean.urls import remember_safe_urls
+from weft.engine.lean.urls import make_urls_safe_quickly
 
 
 def lighten(engine: ExecutionEngine) -> None:
     """Before the spider is opened."""
-    remember_safe_urls()
+    make_urls_safe_quickly()
     scraper = engine.scraper
     if type(engine) is ExecutionEngine and type(scraper) is Scraper:
         engine.__class__ = LeanEngine
