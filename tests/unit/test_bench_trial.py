@@ -15,6 +15,7 @@ import pytest
 
 from weft.bench import site as sites
 from weft.bench import trial as trials
+from weft.bench.cores import all_cores, apart, kept_to
 from weft.bench.field import Contestant, Pace
 from weft.bench.meter import Reading, read
 from weft.bench.nginx import Nginx, find_nginx
@@ -125,18 +126,20 @@ def kept(nginx: None, tmp_path: Path) -> Kept:
     return keep(SITE, tmp_path / "cache", quiet)
 
 
+def running(program: str) -> Contestant:
+    """A contestant that is this Python program."""
+    return Contestant("test", "a test", lambda plan: [[sys.executable, "-c", program]], "weft", 1)
+
+
 @pytest.fixture
 def run(kept: Kept, redis_server: RedisServer) -> Iterator[Run]:
-    """Runs a contestant that is this Python program."""
+    """Runs a Python program as a contestant."""
     with Nginx(kept.root, kept.port) as nginx:
-        arena = Arena(redis_server, Path(sys.executable))
+        arena = Arena(redis_server, Path(sys.executable), all_cores())
 
         def run(program: str, interludes: Sequence[Callable[[], None]] = ()) -> Trial:
-            contestant = Contestant(
-                "test", "a test", lambda plan: [[sys.executable, "-c", program]], "weft", 1
-            )
             return run_trial(
-                contestant, kept, nginx, Pace(), arena, lambda served: None, interludes
+                running(program), kept, nginx, Pace(), arena, lambda served: None, interludes
             )
 
         yield run
@@ -145,13 +148,31 @@ def run(kept: Kept, redis_server: RedisServer) -> Iterator[Run]:
 def test_short_crawls_are_taken_in_the_midst_of_a_long_one(
     redis_server: RedisServer, tmp_path: Path
 ) -> None:
-    arena = Arena(redis_server, Path(sys.executable))
+    arena = Arena(redis_server, Path(sys.executable), all_cores())
     race = Race(SCENARIOS["endurance"]._replace(rounds=2), arena, tmp_path, lambda step: None)
     crawls = [turn for turn in race.turns() if not turn.is_start]
     assert [turn.entry.site.total for turn in crawls] == [200_000, 200_000]
     for turn in crawls:
         assert [each.entry.site.total for each in turn.within] == 2 * INTERLUDES * [2_000]
         assert [each.is_start for each in turn.within] == INTERLUDES * [True, False]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps processes to cores")
+def test_a_long_crawl_and_its_server_have_cores_of_their_own(
+    redis_server: RedisServer, kept: Kept, tmp_path: Path
+) -> None:
+    seen = tmp_path / "cores"
+    program = f"import os; open({str(seen)!r}, 'w').write(str([*os.sched_getaffinity(0)]))"
+    shares = apart()
+    assert shares.server | shares.crawler == all_cores()
+    assert len(all_cores()) == 1 or not shares.server & shares.crawler
+    arena = Arena(redis_server, Path(sys.executable), shares.crawler)
+    with kept_to(shares.server):
+        with Nginx(kept.root, kept.port) as nginx:
+            run_trial(running(program), kept, nginx, Pace(), arena, lambda served: None)
+        assert json.loads(seen.read_text()) == sorted(shares.crawler)
+        assert all_cores() == shares.server
+    assert all_cores() == shares.server | shares.crawler
 
 
 def test_the_server_counts_requests_of_others_only(kept: Kept) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from weft.bench.cores import all_cores
 from weft.bench.report import Result
 from weft.bench.rounds import Race, Tell
 from weft.bench.rows import make_row
@@ -24,7 +25,7 @@ def measure(
     Redis does not write to the disk: its CPU is that of its commands.
     """
     with RedisServer(appendonly=False) as server:
-        arena = Arena(server, peers)
+        arena = Arena(server, peers, all_cores())
         races = [Race(scenario, arena, cache, tell) for scenario in scenarios]
         expect(sum(race.expected_s for race in races))
         return [_result(race) for race in races]
@@ -32,6 +33,5 @@ def measure(
 
 def _result(race: Race) -> Result:
     scenario = race.scenario
-    has_means = len(scenario.sites) > 1
-    rows = [make_row(entry, scenario.pace, has_means=has_means) for entry in race.run()]
+    rows = [make_row(entry, scenario.pace, has_means=scenario.has_lengths) for entry in race.run()]
     return Result(scenario, rows)

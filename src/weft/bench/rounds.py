@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from weft.bench.cores import Shares, apart, kept_to
 from weft.bench.field import CONTESTANTS, Contestant, Pace
 from weft.bench.nginx import Nginx
 from weft.bench.pages import StaticSite
@@ -92,7 +93,9 @@ class Race:
             for site in scenario.sites
             for name in scenario.contestants
         ]
-        self._arena = arena
+        everywhere = Shares(arena.cores, arena.cores)
+        self._cores = apart() if scenario.has_lengths else everywhere
+        self._arena = arena._replace(cores=self._cores.crawler)
         self._cache = cache
         self._tell = tell
         self._left: list[Turn] = []
@@ -108,6 +111,7 @@ class Race:
         for entry in self.entries:
             entry.is_out = not entry.contestant.is_installed(self._arena.peers)
         with ExitStack() as stack:
+            stack.enter_context(kept_to(self._cores.server))
             places = {site: self._open(site, stack) for site in self._sites()}
             self._left = list(_flat(self.turns()))
             for turn in self.turns():

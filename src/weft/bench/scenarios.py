@@ -25,6 +25,11 @@ class Scenario(NamedTuple):
     rounds: int = 3
 
     @property
+    def has_lengths(self) -> bool:
+        """Whether a long crawl is compared with a short one of the same crawler."""
+        return len(self.sites) > 1
+
+    @property
     def about(self) -> str:
         """What is crawled, and how fast it may be."""
         sites = " beside ".join(site.about for site in self.sites)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import psutil
 
 from weft.bench.check import Verdict, check
+from weft.bench.cores import Cores, kept_to
 from weft.bench.field import Contestant, Pace, Plan
 from weft.bench.meter import Reading, log_of, read
 from weft.bench.nginx import Nginx
@@ -76,6 +77,8 @@ class Arena(NamedTuple):
 
     redis: RedisServer
     peers: Path
+    #: Where they run.
+    cores: Cores
 
 
 def run_trial(
@@ -95,7 +98,7 @@ def run_trial(
             arena.redis.ask("FLUSHALL")
         redis_s = _redis_cpu_s(arena.redis)
         observer = _Observer(nginx, kept.site.total, watch, interludes)
-        reading = _run(contestant.commands(plan), plan.directory, observer)
+        reading = _run(contestant.commands(plan), plan.directory, observer, arena.cores)
         redis_s = _redis_cpu_s(arena.redis) - redis_s if contestant.has_redis else 0.0
         return _trial(reading, observer, redis_s, plan, kept.titles)
 
@@ -122,12 +125,13 @@ def _trial(
     )
 
 
-def _run(commands: object, directory: Path, observer: "_Observer") -> Reading | None:
+def _run(commands: object, directory: Path, observer: "_Observer", cores: Cores) -> Reading | None:
     file, report = directory / "commands.json", directory / "report.json"
     file.write_text(json.dumps(commands, default=str))
     # -P: no module of the directory that we happen to be in.
     command = [sys.executable, "-P", "-m", "weft.bench.meter", str(report), str(file)]
-    process = start_child(command, directory / "meter.log")
+    with kept_to(cores):
+        process = start_child(command, directory / "meter.log")
     try:
         observer.follow(process)
     finally:

@@ -84,9 +84,9 @@ def bench(
     Pages are written to a directory and served by nginx on this machine. Each contestant crawls all
     of them and stores the URL and the title of each page, in processes of its own, one contestant
     after the other, round after round (in endurance, the long crawl stands still for short ones, so
-    that both see the same moods of the machine). Its row tells what it cost; if it missed a page,
-    or took one twice, its row says WRONG, and the command ends with 1. Who is not installed is left
-    out.
+    that both see the same moods of the machine, and nginx has a core of its own). Its row tells
+    what it cost; if it missed a page, or took one twice, its row says WRONG, and the command ends
+    with 1. Who is not installed is left out.
 
         weft bench --quick
         weft bench --site links --pages 2000 --contestant weft --contestant scrapy
