@@ -328,6 +328,30 @@ def test_claims_in_store_are_bounded_by_the_capacity() -> None:
     run(test())
 
 
+def test_rounds_do_not_take_it_easy_where_pages_come_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        crawl = Crawl()
+        async with crawl.running():
+            for number in range(100):
+                crawl.buffer.put_link(link(f"http://{number}.example/"))
+            claims = [await crawl.taken() for _ in range(4)]
+
+            def end_all() -> None:
+                if claims:
+                    monkeypatch.setattr(module, "EASY_ROUND_S", 3.0)
+                while claims:
+                    crawl.end(claims.pop())
+
+            crawl.buffer.before_round = end_all
+            while claims:
+                await crawl.round_ended()
+            monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
+            # More wait than must, but not for long: as many as have just ended, and two.
+            await asyncio.wait_for(crawl.round_ended(), 2)
+
+    run(test())
+
+
 def test_host_has_no_more_under_way_than_its_concurrency() -> None:
     async def test() -> None:
         crawl = Crawl()
