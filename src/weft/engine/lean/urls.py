@@ -1,8 +1,8 @@
-"""URLs made safe quickly: most are safe as they are, and of the others most were met before.
+"""URLs made safe quickly: most are safe as they are, and the others are remembered.
 
 Scrapy quotes the URL of every link that it extracts, and of every Request that is made. The answer
-depends on nothing but the URL and the encoding, so odd URLs are remembered; that is for the whole
-process, and changes no answer.
+depends on nothing but the URL and the encoding; so this is for the whole process, and changes no
+answer.
 """
 
 from collections.abc import Callable
