@@ -150,6 +150,12 @@ def test_endurance_compares_the_long_crawl_with_the_short() -> None:
     assert not limit.is_kept
 
 
+@pytest.mark.parametrize(("pages", "short"), [(100_000, 2_000), (4_000, 2_000), (2_000, 1_000)])
+def test_of_two_crawls_one_stays_the_longer(pages: int, short: int) -> None:
+    scenario = SCENARIOS["endurance"].with_pages(pages)
+    assert [site.pages for site in scenario.sites] == [short, pages]
+
+
 def test_the_same_figures_are_there_for_programs() -> None:
     rows = [row_of("weft"), row_of("scrapy", cpu_s=(21.0,))]
     [told] = as_json([Result(SCENARIOS["links"], rows)])

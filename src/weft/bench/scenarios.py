@@ -38,14 +38,16 @@ class Scenario(NamedTuple):
         return f"{sites}; {limit}{delay}"
 
     def with_pages(self, pages: int) -> "Scenario":
-        """With so many pages in all; the longer crawl has them where there are two."""
+        """With so many pages in all; the longer crawl has them where there are two, and the shorter
+        one half of them at most."""
+        *shorter, longest = self.sites
+        half = max(1, pages // 2)
         return self._replace(
-            sites=[*self.sites[:-1], self.sites[-1]._replace(pages=-(-pages // self._hosts))]
+            sites=[
+                *(site._replace(pages=min(site.pages, half)) for site in shorter),
+                longest._replace(pages=-(-pages // longest.hosts)),
+            ]
         )
-
-    @property
-    def _hosts(self) -> int:
-        return self.sites[-1].hosts
 
 
 SCENARIOS: Mapping[str, Scenario] = {
