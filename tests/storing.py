@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from weft.sinks import KeyedItem, Sink, SinkConfig, make_sink
+from weft.sinks import KeyedItem, Sink, SinkConfig, keys, make_sink
 from weft.testing.sink_contract import numbered, store
 
 BATCH_ITEMS = 20
@@ -52,5 +52,7 @@ async def store_one(output: Path, job_dir: Path, number: int) -> None:
 
 if __name__ == "__main__":
     output, job_dir, first_batch = sys.argv[1:]
+    # Often: it is to be killed in the midst of that too.
+    keys.SORTED_TOGETHER = 2 * BATCH_ITEMS
     made = make_sink(output, SinkConfig(Path(job_dir)))
     asyncio.run(store_until_killed(made, int(first_batch)))

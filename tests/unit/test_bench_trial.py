@@ -163,16 +163,16 @@ def test_a_long_crawl_and_its_server_have_cores_of_their_own(
 ) -> None:
     seen = tmp_path / "cores"
     program = f"import os; open({str(seen)!r}, 'w').write(str([*os.sched_getaffinity(0)]))"
-    shares = apart()
-    assert shares.server | shares.crawler == all_cores()
-    assert len(all_cores()) == 1 or not shares.server & shares.crawler
-    arena = Arena(redis_server, Path(sys.executable), shares.crawler)
-    with kept_to(shares.server):
+    split = apart()
+    assert split.server | split.crawler == all_cores()
+    assert len(all_cores()) == 1 or not split.server & split.crawler
+    arena = Arena(redis_server, Path(sys.executable), split.crawler)
+    with kept_to(split.server):
         with Nginx(kept.root, kept.port) as nginx:
             run_trial(running(program), kept, nginx, Pace(), arena, lambda served: None)
-        assert json.loads(seen.read_text()) == sorted(shares.crawler)
-        assert all_cores() == shares.server
-    assert all_cores() == shares.server | shares.crawler
+        assert json.loads(seen.read_text()) == sorted(split.crawler)
+        assert all_cores() == split.server
+    assert all_cores() == split.server | split.crawler
 
 
 def test_the_server_counts_requests_of_others_only(kept: Kept) -> None:

@@ -191,7 +191,7 @@ def test_store_with_unknown_families_is_of_a_newer_format(tmp_path: Path) -> Non
 def test_store_remembers_its_format(tmp_path: Path) -> None:
     stats_of(tmp_path)
     store = raw_store(tmp_path)
-    assert store.get(b"format") == b"1"
+    assert store.get(b"format") == b"2"
     store.close()
 
 
@@ -216,8 +216,14 @@ def test_what_an_older_weft_remembers_of_a_url_is_told_first(tmp_path: Path) -> 
     fetched = store.get_column_family(layout.FETCHED)
     fetched[layout.number_key(page.fingerprint)] = msgspec.msgpack.encode(old)
     fetched.close()
+    store[b"format"] = b"1"
     store.close()
+    stats_of(tmp_path, is_read_only=True)
     assert asyncio.run(test()) == [500, 500, 200]
+    # From now on an older Weft would not find everything.
+    store = raw_store(tmp_path)
+    assert store.get(b"format") == b"2"
+    store.close()
 
 
 def test_a_url_that_is_fetched_all_the_time_does_not_fill_the_store(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 Cores = frozenset[int]
 
 
-class Shares(NamedTuple):
+class Split(NamedTuple):
     server: Cores
     crawler: Cores
 
@@ -23,13 +23,13 @@ def all_cores() -> Cores:
     return frozenset(os.sched_getaffinity(0)) if sys.platform == "linux" else frozenset()
 
 
-def apart() -> Shares:
+def apart() -> Split:
     """Where there is but one core, both have it."""
     cores = all_cores()
     if len(cores) < 2:
-        return Shares(cores, cores)
+        return Split(cores, cores)
     last = frozenset({max(cores)})
-    return Shares(last, cores - last)
+    return Split(last, cores - last)
 
 
 @contextmanager

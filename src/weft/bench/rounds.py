@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from weft.bench.cores import Shares, apart, kept_to
+from weft.bench.cores import Split, apart, kept_to
 from weft.bench.field import CONTESTANTS, Contestant, Pace
 from weft.bench.nginx import Nginx
 from weft.bench.pages import StaticSite
@@ -93,7 +93,7 @@ class Race:
             for site in scenario.sites
             for name in scenario.contestants
         ]
-        everywhere = Shares(arena.cores, arena.cores)
+        everywhere = Split(arena.cores, arena.cores)
         self._cores = apart() if scenario.has_lengths else everywhere
         self._arena = arena._replace(cores=self._cores.crawler)
         self._cache = cache

@@ -91,8 +91,8 @@ class Buffer:
         self._pages_bytes = 0
         self._ended: list[Ended] = []
         self._returns: list[Return] = []
-        # Claims that had ended when the last round began, since the one before.
-        self._pace = 0
+        # Claims that had ended since the round before, when the last one began.
+        self._just_ended = 0
         self._claim_at_s = -math.inf
         self._reclaimed_at_s = -math.inf
         self._looked_at_s = -math.inf
@@ -262,7 +262,7 @@ class Buffer:
         self.stats = await self._frontier.stats()
 
     def _pause_s(self) -> float:
-        enough = max(MIN_READY, self._holding.in_hand, 2 * self._pace)
+        enough = max(MIN_READY, self._holding.in_hand, 2 * self._just_ended)
         return EASY_ROUND_S if len(self._holding.ready) >= enough else ROUND_S
 
     async def _wait_for_work(self) -> None:
@@ -279,7 +279,7 @@ class Buffer:
         await self._renew()
         self.before_round()
         ended, self._ended = self._ended, []
-        self._pace = len(ended)
+        self._just_ended = len(ended)
         items, self._items = self._items, []
         pages, self._pages, self._pages_bytes = self._pages, [], 0
         links, self._links = self._links, []

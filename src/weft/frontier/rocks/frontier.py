@@ -71,6 +71,7 @@ _FORMAT = b"format"
 # frontier was cleared, even if the process died right after that.
 _FINISHED = b"finished"
 _OUR_FORMAT = str(layout.FORMAT).encode()
+_OLDER_FORMATS = [str(number).encode() for number in layout.OLDER_FORMATS]
 
 # What RocksDB says when another process has the store open, or this one; and when the store has
 # column families that it was not told of.
@@ -224,15 +225,15 @@ class RocksFrontier:
 
     def _check_format(self, db: Rdict) -> None:
         raw = db.get(_FORMAT)
-        if raw is None and not self._is_read_only:
-            db[_FORMAT] = _OUR_FORMAT
-        elif raw is not None and raw != _OUR_FORMAT:
+        if raw is not None and raw not in (_OUR_FORMAT, *_OLDER_FORMATS):
             db.close()
             theirs = raw.decode(errors="replace")
             raise StoreFormatError(
                 f"the store {self._path} has format {theirs}, this Weft knows {layout.FORMAT}; "
                 "upgrade Weft, or choose another store with --store"
             )
+        if raw != _OUR_FORMAT and not self._is_read_only:
+            db[_FORMAT] = _OUR_FORMAT
 
     def _close(self) -> None:
         if self._database is not None:

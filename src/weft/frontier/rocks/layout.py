@@ -28,7 +28,9 @@ from rocksdict import BlockBasedIndexType, BlockBasedOptions, Cache, DBCompressi
 from weft.records import Fetch, PageKind
 
 #: Raised whenever an older Weft could not read what this one writes.
-FORMAT = 1
+FORMAT = 2
+#: Older ones that are read as they are: in the first, all that became of a URL was one record.
+OLDER_FORMATS = (1,)
 
 QUEUE = "queue"
 LEVELS = "levels"
