@@ -202,7 +202,3 @@ def links(host: str, count: int) -> list[PackedRequest]:
 
 def item(number: int) -> KeyedItem:
     return KeyedItem(number.to_bytes(16, "big"), {"number": number})
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(test, timeout=20))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from running import WEFT, Weft, wait_until
+from running import WEFT, Weft
 from weft.cli.store import ask
 from weft.cluster.jobs import Job, Jobs, Worker
 from weft.cluster.nodes import DutyState, DutyStatus, Node, Nodes
@@ -16,6 +16,7 @@ from weft.frontier import parse_store
 from weft.records import Stats
 from weft.redis.client import Client
 from weft.testing import SiteServer
+from weft.testing.waiting import wait_until
 
 Answer = TypeVar("Answer")
 

@@ -1,13 +1,9 @@
-"""Running the `weft` command in processes of their own, and waiting for things to happen."""
+"""Running the `weft` command in processes of their own."""
 
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 Process = subprocess.Popen[str]
 
@@ -46,11 +42,3 @@ class Weft:
             process.send_signal(number)
         out, err = process.communicate(timeout=60)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-
-def wait_until(predicate: Callable[[], bool], *, description: str, timeout_s: float = 20.0) -> None:
-    deadline_s = time.monotonic() + timeout_s
-    while not predicate():
-        if time.monotonic() > deadline_s:
-            pytest.fail(f"waited {timeout_s} s in vain until {description}")
-        time.sleep(0.02)

@@ -10,7 +10,8 @@ from typing import Any
 import psutil
 import pytest
 
-from running import Process, Weft, wait_until
+from running import Process, Weft
+from weft.testing.waiting import wait_until
 
 PAGES = 12
 LINKS = ("bench", "--site", "links", "--pages", str(PAGES), "--rounds", "1", "--cache", "cache")

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from rocksdict import Options, Rdict
 
-from running import Weft, wait_until
+from running import Weft
 from weft.testing import Site, SiteServer
+from weft.testing.waiting import wait_until
 
 SPIDER = """
 import scrapy

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from fleet import Fleet, are_gone, pages_hit
-from running import Weft, wait_until
+from running import Weft
 from weft.testing import Site, SiteServer
 from weft.testing.redis import RedisServer
+from weft.testing.waiting import wait_until
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")
 #: What dead workers had is taken up soon.

@@ -1,6 +1,5 @@
 """`weft stats`, as a user meets it; and what is counted there."""
 
-import asyncio
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,9 +61,9 @@ async def crawl_for_hours(path: Path) -> None:
 
 
 @pytest.fixture
-def _crawled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def _crawled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "XXX-2:30")
-    asyncio.run(crawl_for_hours(tmp_path / ".weft/shop/frontier"))
+    await crawl_for_hours(tmp_path / ".weft/shop/frontier")
 
 
 @pytest.mark.usefixtures("_crawled")
@@ -100,13 +99,10 @@ def test_the_last_hours_are_told_to_programs(weft: Weft) -> None:
     }
 
 
-def test_a_job_that_finished_nothing_says_so(weft: Weft, tmp_path: Path) -> None:
-    async def make() -> None:
-        async with RocksFrontier(tmp_path / ".weft/shop/frontier"):
-            pass
-
+async def test_a_job_that_finished_nothing_says_so(weft: Weft, tmp_path: Path) -> None:
     assert "there is no job in" in weft("stats").stderr
-    asyncio.run(make())
+    async with RocksFrontier(tmp_path / ".weft/shop/frontier"):
+        pass
     assert weft("stats").stdout == "Nothing was finished yet: .weft/shop.\n"
     told = json.loads(weft("stats", "--json").stdout)
     assert told == {"by": "day", "periods": [], "total": None}

@@ -16,7 +16,6 @@ import boto3
 import pyarrow.parquet
 import pytest
 
-from running import wait_until
 from servers import started
 from weft.errors import SinkDownError, StoreError
 from weft.sinks import Sink, SinkConfig, has_left_items, make_sink
@@ -37,6 +36,7 @@ from weft.testing.sink_contract import (
     store,
     without_nothing,
 )
+from weft.testing.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ class FileContract(SinkContract):
 class TestJson(FileContract):
     NAME = "items.json"
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         return list(json.loads((directory / self.NAME).read_bytes()))
 
 
@@ -89,7 +89,7 @@ class TestCsv(FileContract):
         yield
         csv.field_size_limit(before)
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         text = (directory / self.NAME).read_bytes().decode()
         rows = csv.DictReader(StringIO(text, newline=""))
         return [{name: decoded(cell) for name, cell in row.items() if cell} for row in rows]
@@ -99,7 +99,7 @@ class TestXml(FileContract):
     NAME = "items.xml"
     INSTEAD_OF_NUL = "\ufffd"
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         root = ElementTree.parse(directory / self.NAME).getroot()
         assert root.tag == "items"
         return [self.read_fields(item) for item in root]
@@ -114,20 +114,20 @@ class TestXml(FileContract):
             return [self.read_value(part) for part in element]
         return self.read_fields(element)
 
-    def test_nested_data_is_kept(self, tmp_path: Path) -> None:
+    async def test_nested_data_is_kept(self, tmp_path: Path) -> None:
         value = {"list": [1, 2.5, True, {"deep": [[2], {"a b": "x"}]}], "big": 2**63 - 1}
         as_text = {"list": [1, 2.5, "True", {"deep": [[2], {"a b": "x"}]}], "big": 2**63 - 1}
-        assert self.store_value(tmp_path, value) == as_text
+        assert await self.store_value(tmp_path, value) == as_text
 
-    def test_other_types_have_a_form_in_json(self, tmp_path: Path) -> None:
+    async def test_other_types_have_a_form_in_json(self, tmp_path: Path) -> None:
         value = [b"ab", (1, 2), {3}, float("nan")]
-        assert self.store_value(tmp_path, value) == ["YWI=", [1, 2], [3], None]
+        assert await self.store_value(tmp_path, value) == ["YWI=", [1, 2], [3], None]
 
 
 class TestParquet(FileContract):
     NAME = "items.parquet"
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         rows = pyarrow.parquet.read_table(directory / self.NAME).drop_columns(list(OURS))
         return [without_nothing(self.read_fields(row)) for row in rows.to_pylist()]
 
@@ -153,7 +153,7 @@ class TestFtp(SinkContract):
         address = self.server.address(f"{directory}/new folder/items.json".lstrip("/"))
         return make_sink(address, SinkConfig(directory / "job"))
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         place = self.server.files.joinpath(*directory.parts[1:], "new folder")
         assert [file.name for file in place.iterdir()] == ["items.json"]
         return list(json.loads((place / "items.json").read_bytes()))
@@ -171,7 +171,7 @@ class TestS3Object(SinkContract):
         address = self.server.address(f"{directory}/items.jsonl".lstrip("/"))
         return make_sink(address, SinkConfig(directory / "job"))
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         ((key, content),) = read_objects(self.server, directory).items()
         assert key.endswith("/items.jsonl")
         return [json.loads(line) for line in content.split(b"\n")[:-1]]
@@ -191,7 +191,7 @@ class TestS3Batches(SinkContract):
             SinkConfig(directory / "job", job="shop"),
         )
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         contents = read_objects(self.server, directory)
         assert all("/items/shop-" in key for key in contents)
         return [json.loads(line) for each in contents.values() for line in each.split(b"\n")[:-1]]
@@ -228,7 +228,7 @@ def ftp_sink(server: FtpServer, directory: Path, every_s: float = 30) -> Sink:
     return ExportSink(journal, "shop", WholeOutlet(journal, place, render_json_lines, every_s))
 
 
-def test_ftp_server_that_is_away_holds_no_crawl_up_and_gets_all_items_later(
+async def test_ftp_server_that_is_away_holds_no_crawl_up_and_gets_all_items_later(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario(server: FtpServer) -> None:
@@ -242,61 +242,54 @@ def test_ftp_server_that_is_away_holds_no_crawl_up_and_gets_all_items_later(
             await sink.close()
 
     with started(FtpServer) as server, caplog.at_level(logging.WARNING):
-        asyncio.run(scenario(server))
+        await scenario(server)
         assert len([each for each in caplog.messages if "The crawl goes on" in each]) == 1
         assert has_left_items(tmp_path / "job")
         server.start()
-        asyncio.run(store(ftp_sink(server, tmp_path)))
+        await store(ftp_sink(server, tmp_path))
         lines = (server.files / tmp_path.name / "items.jsonl").read_text().splitlines()
         assert [json.loads(line)["number"] for line in lines] == list(range(5))
         assert not has_left_items(tmp_path / "job")
 
 
-def test_s3_server_is_killed_and_comes_back(s3: S3Server, tmp_path: Path) -> None:
-    async def scenario() -> None:
-        sink = batch_sink(s3, tmp_path)
-        await sink.open()
-        await sink.store(numbered_items(range(4)))
-        s3.kill()
-        try:
-            await sink.store(numbered_items(range(2, 8)))
-            with pytest.raises(SinkDownError, match="All items are safe"):
-                await sink.close()
-            assert has_left_items(tmp_path / "job")
-        finally:
-            s3.start()
-        await store(batch_sink(s3, tmp_path), numbered_items(range(6, 10)))
-
-    asyncio.run(scenario())
+async def test_s3_server_is_killed_and_comes_back(s3: S3Server, tmp_path: Path) -> None:
+    sink = batch_sink(s3, tmp_path)
+    await sink.open()
+    await sink.store(numbered_items(range(4)))
+    s3.kill()
+    try:
+        await sink.store(numbered_items(range(2, 8)))
+        with pytest.raises(SinkDownError, match="All items are safe"):
+            await sink.close()
+        assert has_left_items(tmp_path / "job")
+    finally:
+        s3.start()
+    await store(batch_sink(s3, tmp_path), numbered_items(range(6, 10)))
     assert sorted(read_numbers(s3, tmp_path)) == list(range(10))
     assert not has_left_items(tmp_path / "job")
 
 
-def test_objects_have_so_many_items_and_the_rest(s3: S3Server, tmp_path: Path) -> None:
-    asyncio.run(store(batch_sink(s3, tmp_path), numbered_items(range(10))))
+async def test_objects_have_so_many_items_and_the_rest(s3: S3Server, tmp_path: Path) -> None:
+    await store(batch_sink(s3, tmp_path), numbered_items(range(10)))
     contents = read_objects(s3, tmp_path)
     assert [len(content.splitlines()) for content in contents.values()] == [3, 3, 3, 1]
     assert read_numbers(s3, tmp_path) == list(range(10))
 
 
-def test_objects_come_while_the_crawl_runs(s3: S3Server, tmp_path: Path) -> None:
-    def wait_for_object() -> None:
-        wait_until(lambda: bool(read_objects(s3, tmp_path)), description="there is an object")
-
-    async def scenario() -> None:
-        sink = batch_sink(s3, tmp_path)
-        await sink.open()
-        try:
-            await sink.store(numbered_items(range(3)))
-            await asyncio.to_thread(wait_for_object)
-        finally:
-            await sink.close()
-
-    asyncio.run(scenario())
+async def test_objects_come_while_the_crawl_runs(s3: S3Server, tmp_path: Path) -> None:
+    sink = batch_sink(s3, tmp_path)
+    await sink.open()
+    try:
+        await sink.store(numbered_items(range(3)))
+        await until(lambda: bool(read_objects(s3, tmp_path)), "there is an object")
+    finally:
+        await sink.close()
     assert read_numbers(s3, tmp_path) == [0, 1, 2]
 
 
-def test_batch_that_is_put_again_has_the_same_name_and_bytes(s3: S3Server, tmp_path: Path) -> None:
+async def test_batch_that_is_put_again_has_the_same_name_and_bytes(
+    s3: S3Server, tmp_path: Path
+) -> None:
     class Interrupted(Exception):
         pass
 
@@ -310,96 +303,105 @@ def test_batch_that_is_put_again_has_the_same_name_and_bytes(s3: S3Server, tmp_p
     objects = Dying(bucket, f"{tmp_path}/items/".lstrip("/"))
     dying = ExportSink(journal, "shop", BatchOutlet(journal, objects, "shop", 3))
     with pytest.raises(Interrupted):
-        asyncio.run(store(dying, numbered_items(range(3))))
+        await store(dying, numbered_items(range(3)))
     before = read_objects(s3, tmp_path)
-    asyncio.run(store(batch_sink(s3, tmp_path), [numbered(1, v="newer"), numbered(3)]))
+    await store(batch_sink(s3, tmp_path), [numbered(1, v="newer"), numbered(3)])
     after = read_objects(s3, tmp_path)
     assert len(before) == 1
     assert len(after) == 2
     assert before.items() <= after.items()
 
 
-def test_workers_that_close_at_the_same_time_leave_everything(s3: S3Server, tmp_path: Path) -> None:
-    async def scenario() -> None:
-        sinks = [batch_sink(s3, tmp_path) for _ in range(3)]
-        for sink in sinks:
-            await sink.open()
-        for number, sink in enumerate(sinks):
-            await sink.store(numbered_items(range(number, number + 10)))
-        await asyncio.gather(*(sink.close() for sink in sinks))
-
-    asyncio.run(scenario())
+async def test_workers_that_close_at_the_same_time_leave_everything(
+    s3: S3Server, tmp_path: Path
+) -> None:
+    sinks = [batch_sink(s3, tmp_path) for _ in range(3)]
+    for sink in sinks:
+        await sink.open()
+    for number, sink in enumerate(sinks):
+        await sink.store(numbered_items(range(number, number + 10)))
+    await asyncio.gather(*(sink.close() for sink in sinks))
     assert sorted(read_numbers(s3, tmp_path)) == list(range(12))
 
 
 # What is told before the crawl starts
 
 
-def assert_not_opened(output: str, directory: Path, error: type[Exception], text: str) -> None:
+async def assert_not_opened(
+    output: str, directory: Path, error: type[Exception], text: str
+) -> None:
     with pytest.raises(error, match=text) as caught:
-        asyncio.run(store(make_sink(output, SinkConfig(directory / "job"))))
+        await store(make_sink(output, SinkConfig(directory / "job")))
     for secret in ("wrong", "secret", "p%40ss", "p@ss"):
         assert f":{secret}" not in str(caught.value)
 
 
-def test_wrong_password_of_ftp_is_told(ftp: FtpServer, tmp_path: Path) -> None:
+async def test_wrong_password_of_ftp_is_told(ftp: FtpServer, tmp_path: Path) -> None:
     output = ftp.address("items.csv", password="wrong")
-    assert_not_opened(output, tmp_path, StoreError, "does not let us in.*user:password")
+    await assert_not_opened(output, tmp_path, StoreError, "does not let us in.*user:password")
 
 
-def test_missing_right_to_write_by_ftp_is_told(ftp: FtpServer, tmp_path: Path) -> None:
+async def test_missing_right_to_write_by_ftp_is_told(ftp: FtpServer, tmp_path: Path) -> None:
     output = ftp.address("items.csv", user=READER)
-    assert_not_opened(output, tmp_path, StoreError, "give the user 'reader' the right")
+    await assert_not_opened(output, tmp_path, StoreError, "give the user 'reader' the right")
 
 
-def test_unreachable_ftp_server_is_told(tmp_path: Path) -> None:
+async def test_unreachable_ftp_server_is_told(tmp_path: Path) -> None:
     output = "ftp://user:secret@127.0.0.1:9/items.csv"
-    assert_not_opened(
+    await assert_not_opened(
         output, tmp_path, SinkDownError, "cannot be reached.*check that the server runs"
     )
 
 
-def test_wrong_secret_of_s3_is_told(s3: S3Server, tmp_path: Path) -> None:
+async def test_wrong_secret_of_s3_is_told(s3: S3Server, tmp_path: Path) -> None:
     output = s3.address("items.csv", secret="wrong")
-    assert_not_opened(output, tmp_path, StoreError, "check AWS_ACCESS_KEY_ID")
+    await assert_not_opened(output, tmp_path, StoreError, "check AWS_ACCESS_KEY_ID")
 
 
-def test_missing_bucket_is_told(s3: S3Server, tmp_path: Path) -> None:
+async def test_missing_bucket_is_told(s3: S3Server, tmp_path: Path) -> None:
     output = s3.address("items.csv", bucket="nowhere")
-    assert_not_opened(output, tmp_path, StoreError, "make the bucket 'nowhere'")
+    await assert_not_opened(output, tmp_path, StoreError, "make the bucket 'nowhere'")
 
 
-def test_missing_right_to_write_to_s3_is_told(s3: S3Server, tmp_path: Path) -> None:
+async def test_missing_right_to_write_to_s3_is_told(s3: S3Server, tmp_path: Path) -> None:
     output = s3.address("items/", key=READER_KEY, secret=READER_SECRET.replace(" ", "%20"))
-    assert_not_opened(output, tmp_path, StoreError, "give the user of these credentials the rights")
+    await assert_not_opened(
+        output, tmp_path, StoreError, "give the user of these credentials the rights"
+    )
 
 
-def test_missing_credentials_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_credentials_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     output = "s3://bucket/items.csv?endpoint=http://127.0.0.1:9"
-    assert_not_opened(output, tmp_path, StoreError, "needs credentials.*AWS_PROFILE")
+    await assert_not_opened(output, tmp_path, StoreError, "needs credentials.*AWS_PROFILE")
 
 
-def test_unreachable_s3_server_is_told(tmp_path: Path) -> None:
+async def test_unreachable_s3_server_is_told(tmp_path: Path) -> None:
     output = "s3://key:secret@bucket/items.csv?endpoint=http://127.0.0.1:9"
-    assert_not_opened(output, tmp_path, SinkDownError, "cannot be reached.*endpoint")
+    await assert_not_opened(output, tmp_path, SinkDownError, "cannot be reached.*endpoint")
 
 
-def test_file_of_someone_else_on_ftp_stays(ftp: FtpServer, tmp_path: Path) -> None:
+async def test_file_of_someone_else_on_ftp_stays(ftp: FtpServer, tmp_path: Path) -> None:
     place = ftp.files / f"{tmp_path.name}.csv"
     place.write_text("mine")
     output = ftp.address(place.name)
-    assert_not_opened(output, tmp_path, StoreError, "this job has not written it.*move it away")
+    await assert_not_opened(
+        output, tmp_path, StoreError, "this job has not written it.*move it away"
+    )
     assert place.read_text() == "mine"
 
 
-def test_object_of_someone_else_stays(s3: S3Server, tmp_path: Path) -> None:
+async def test_object_of_someone_else_stays(s3: S3Server, tmp_path: Path) -> None:
     key = f"{tmp_path.name}.csv"
     s3.client.put_object(Bucket=BUCKET, Key=key, Body=b"mine")
     output = s3.address(key)
-    assert_not_opened(output, tmp_path, StoreError, "this job has not written it.*move it away")
+    await assert_not_opened(
+        output, tmp_path, StoreError, "this job has not written it.*move it away"
+    )
     assert s3.client.get_object(Bucket=BUCKET, Key=key)["Body"].read() == b"mine"

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import os
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -19,6 +19,7 @@ from weft.sinks.mongodb.document import decode_document
 from weft.sinks.reading import Query, ReadableSink, StoredItem
 from weft.testing.mongodb import MongoServer
 from weft.testing.sink_contract import SinkContract, numbered, numbered_items
+from weft.testing.waiting import until
 
 #: A server that is not there is to be noticed quickly.
 QUICK = "&serverSelectionTimeoutMS=300"
@@ -60,35 +61,26 @@ async def opened(address: str, job: str = "job") -> AsyncIterator[Sink]:
         await sink.close()
 
 
-def store(address: str, items: Sequence[KeyedItem], job: str = "job") -> Sequence[Refusal]:
-    async def scenario() -> Sequence[Refusal]:
-        async with opened(address, job) as sink:
-            return await sink.store(items)
-
-    return asyncio.run(scenario())
+async def store(address: str, items: Sequence[KeyedItem], job: str = "job") -> Sequence[Refusal]:
+    async with opened(address, job) as sink:
+        return await sink.store(items)
 
 
-def read(address: str, query: Query | None = None) -> list[StoredItem]:
+async def read(address: str, query: Query | None = None) -> list[StoredItem]:
     sink = sink_at(address)
     assert isinstance(sink, ReadableSink)
 
-    async def scenario() -> list[StoredItem]:
-        return [item async for item in sink.read(query or Query())]
-
-    return asyncio.run(scenario())
+    return [item async for item in sink.read(query or Query())]
 
 
-def read_numbers(address: str, query: Query | None = None) -> list[object]:
-    return [item.fields["number"] for item in read(address, query)]
+async def read_numbers(address: str, query: Query | None = None) -> list[object]:
+    return [item.fields["number"] for item in await read(address, query)]
 
 
-def open_fails(address: str) -> StoreError:
-    async def scenario() -> None:
+async def open_fails(address: str) -> StoreError:
+    with pytest.raises(StoreError) as caught:
         async with opened(address):
             pass
-
-    with pytest.raises(StoreError) as caught:
-        asyncio.run(scenario())
     return caught.value
 
 
@@ -102,8 +94,8 @@ class TestMongoSink(SinkContract):
     def make_sink(self, directory: Path) -> Sink:
         return sink_at(self.mongo.address(collection_of(directory)))
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
-        # By another driver than the sink's: tests call this while an event loop runs.
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
+        # By another driver than the sink's.
         with self.mongo.client() as client:
             found = client["weft"][collection_of(directory)].find()
             return [decode_document(document).fields for document in found]
@@ -122,11 +114,11 @@ def name(tmp_path: Path) -> str:
 # Documents.
 
 
-def test_a_document_says_what_is_known_of_its_item(
+async def test_a_document_says_what_is_known_of_its_item(
     mongo: MongoServer, address: str, name: str
 ) -> None:
     item = KeyedItem(b"k" * 16, {"title": "x"}, "https://shop/1", 1_700_000_000_123)
-    store(address, [item, numbered(2)])
+    await store(address, [item, numbered(2)])
     with mongo.client() as client:
         first, second = client["weft"][name].find()
     assert list(first) == ["_id", "_job", "_page", "_fetched_at", "title"]
@@ -135,27 +127,27 @@ def test_a_document_says_what_is_known_of_its_item(
     assert first["_page"] == "https://shop/1"
     assert first["_fetched_at"].isoformat() == "2023-11-14T22:13:20.123000"
     assert second["_fetched_at"] is None
-    assert read(address)[0] == StoredItem(
+    assert (await read(address))[0] == StoredItem(
         item.key.hex(), "job", item.page, 1_700_000_000_123, item.fields
     )
 
 
-def test_fields_may_have_any_name(address: str) -> None:
+async def test_fields_may_have_any_name(address: str) -> None:
     fields: dict[str, object] = dict.fromkeys(("_id", "_job", "_page", "_fetched_at", "_more"), 1)
     fields |= {"$x": 2, "a.b": 3, "": 4, "$ref": "r", "$id": 5, "nested": {"$ref": 1, "$id": 2}}
     for _ in range(2):  # inserted, then replaced
-        assert not store(address, [KeyedItem(b"k" * 16, fields, "p")])
-    (item,) = read(address)
+        assert not await store(address, [KeyedItem(b"k" * 16, fields, "p")])
+    (item,) = await read(address)
     assert item.fields == fields
     assert (item.key, item.job, item.page) == ((b"k" * 16).hex(), "job", "p")
 
 
-def test_an_index_of_the_user_on_the_same_field_is_kept(
+async def test_an_index_of_the_user_on_the_same_field_is_kept(
     mongo: MongoServer, address: str, name: str
 ) -> None:
     with mongo.client() as client:
         client["weft"][name].create_index("_fetched_at", name="expiry", expireAfterSeconds=10**9)
-        store(address, [numbered(1)])
+        await store(address, [numbered(1)])
         indexes = client["weft"][name].index_information()
     assert set(indexes) == {"_id_", "expiry", "_job_1__fetched_at_1"}
 
@@ -163,26 +155,23 @@ def test_an_index_of_the_user_on_the_same_field_is_kept(
 # Batches.
 
 
-def test_known_items_are_replaced_whatever_the_batch_before_was_like(address: str) -> None:
-    async def scenario() -> None:
-        async with opened(address) as sink:
-            for version in range(3):
-                await sink.store([numbered(n, version=version) for n in range(10)])
-            await sink.store([numbered(n, version=3) for n in range(5, 25)])
-            await sink.store([numbered(n, version=4) for n in range(24, 40)])
-
-    asyncio.run(scenario())
-    versions = [item.fields["version"] for item in read(address)]
+async def test_known_items_are_replaced_whatever_the_batch_before_was_like(address: str) -> None:
+    async with opened(address) as sink:
+        for version in range(3):
+            await sink.store([numbered(n, version=version) for n in range(10)])
+        await sink.store([numbered(n, version=3) for n in range(5, 25)])
+        await sink.store([numbered(n, version=4) for n in range(24, 40)])
+    versions = [item.fields["version"] for item in await read(address)]
     assert versions == [2] * 5 + [3] * 19 + [4] * 16
 
 
-def test_large_items_are_sent_in_several_batches(address: str) -> None:
+async def test_large_items_are_sent_in_several_batches(address: str) -> None:
     items = [numbered(n, text="x" * 3_000_000) for n in range(5)]
-    assert not store(address, items)
-    assert read_numbers(address) == [0, 1, 2, 3, 4]
+    assert not await store(address, items)
+    assert await read_numbers(address) == [0, 1, 2, 3, 4]
 
 
-def test_refused_items_do_not_keep_others_from_being_stored(
+async def test_refused_items_do_not_keep_others_from_being_stored(
     mongo: MongoServer, address: str, name: str
 ) -> None:
     with mongo.client() as client:
@@ -193,69 +182,65 @@ def test_refused_items_do_not_keep_others_from_being_stored(
     bad = [numbered(100), numbered(5, text="x" * 17_000_000), numbered(6, unique="u")]
     batch = [bad[0], good[0], good[1], bad[1], good[2], bad[2], good[3]]
     for _ in range(3):  # inserted, inserted in vain and replaced, replaced at once
-        refusals = {refusal.item.key: refusal.reason for refusal in store(address, batch)}
+        refusals = {refusal.item.key: refusal.reason for refusal in await store(address, batch)}
         assert set(refusals) == {item.key for item in bad}
         assert "failed validation" in refusals[bad[0].key]
         assert "16,777,216 at most" in refusals[bad[1].key]
         assert "duplicate key" in refusals[bad[2].key]
-        assert read_numbers(address) == [1, 2, 3, 4]
+        assert await read_numbers(address) == [1, 2, 3, 4]
 
 
-def test_refused_items_among_known_ones_do_not_keep_others_from_being_stored(
+async def test_refused_items_among_known_ones_do_not_keep_others_from_being_stored(
     mongo: MongoServer, address: str, name: str
 ) -> None:
     with mongo.client() as client:
         client["weft"].create_collection(name, validator={"number": {"$lt": 100}})
 
-    async def scenario() -> Sequence[Refusal]:
-        async with opened(address) as sink:
-            for _ in range(2):  # from now on it expects known items
-                await sink.store(numbered_items(range(5)))
-            return await sink.store(numbered_items([100, 0, 101, 102, 7, 103]))
-
-    refusals = asyncio.run(scenario())
+    async with opened(address) as sink:
+        for _ in range(2):  # from now on it expects known items
+            await sink.store(numbered_items(range(5)))
+        refusals = await sink.store(numbered_items([100, 0, 101, 102, 7, 103]))
     assert [refusal.item for refusal in refusals] == numbered_items([100, 101, 102, 103])
-    assert read_numbers(address) == [0, 1, 2, 3, 4, 7]
+    assert await read_numbers(address) == [0, 1, 2, 3, 4, 7]
 
 
 # Reading and clearing.
 
 
-def test_items_are_read_by_job_and_time(address: str) -> None:
+async def test_items_are_read_by_job_and_time(address: str) -> None:
     def fetched(number: int, at_ms: int) -> KeyedItem:
         return KeyedItem(number.to_bytes(16, "big"), {"number": number}, "p", at_ms)
 
-    store(address, [fetched(1, 1000), fetched(2, 2000), fetched(3, 0)], job="a")
-    store(address, [fetched(4, 1500), fetched(5, 2500)], job="b")
-    assert sorted(map(str, read_numbers(address))) == ["1", "2", "3", "4", "5"]
-    assert sorted(map(str, read_numbers(address, Query(job="a")))) == ["1", "2", "3"]
-    assert read_numbers(address, Query(since_ms=2000)) == [2, 5]
-    assert read_numbers(address, Query(job="b", since_ms=1501)) == [5]
+    await store(address, [fetched(1, 1000), fetched(2, 2000), fetched(3, 0)], job="a")
+    await store(address, [fetched(4, 1500), fetched(5, 2500)], job="b")
+    assert sorted(map(str, await read_numbers(address))) == ["1", "2", "3", "4", "5"]
+    assert sorted(map(str, await read_numbers(address, Query(job="a")))) == ["1", "2", "3"]
+    assert await read_numbers(address, Query(since_ms=2000)) == [2, 5]
+    assert await read_numbers(address, Query(job="b", since_ms=1501)) == [5]
 
 
-def test_documents_of_others_are_not_read(mongo: MongoServer, address: str, name: str) -> None:
-    store(address, [numbered(1)])
+async def test_documents_of_others_are_not_read(
+    mongo: MongoServer, address: str, name: str
+) -> None:
+    await store(address, [numbered(1)])
     with mongo.client() as client:
         client["weft"][name].insert_one({"foreign": 1})
-    assert read_numbers(address) == [1]
+    assert await read_numbers(address) == [1]
 
 
-def test_reading_makes_nothing(mongo: MongoServer, address: str, name: str) -> None:
+async def test_reading_makes_nothing(mongo: MongoServer, address: str, name: str) -> None:
     with pytest.raises(StoreMissingError, match="no collection"):
-        read(address)
+        await read(address)
     with mongo.client() as client:
         assert name not in client["weft"].list_collection_names()
 
 
-def test_clear_keeps_items_of_other_jobs(address: str) -> None:
-    async def scenario() -> None:
-        async with opened(address, "a") as one, opened(address, "b") as other:
-            await one.store([numbered(1)])
-            await other.store([numbered(2)])
-            await one.clear()
-
-    asyncio.run(scenario())
-    assert read_numbers(address) == [2]
+async def test_clear_keeps_items_of_other_jobs(address: str) -> None:
+    async with opened(address, "a") as one, opened(address, "b") as other:
+        await one.store([numbered(1)])
+        await other.store([numbered(2)])
+        await one.clear()
+    assert await read_numbers(address) == [2]
 
 
 # Rights and places.
@@ -266,8 +251,8 @@ def make_user(mongo: MongoServer, user: str, *roles: dict[str, str]) -> None:
         client["admin"].command("createUser", user, pwd="secret", roles=list(roles))
 
 
-def test_a_wrong_password_is_told_on_opening(mongo: MongoServer) -> None:
-    problem = open_fails(mongo.address("c", user="root", password="wrong-secret"))
+async def test_a_wrong_password_is_told_on_opening(mongo: MongoServer) -> None:
+    problem = await open_fails(mongo.address("c", user="root", password="wrong-secret"))
     assert not isinstance(problem, SinkDownError)
     assert "does not let user 'root' in" in str(problem)
     assert "authSource" in str(problem)
@@ -275,35 +260,35 @@ def test_a_wrong_password_is_told_on_opening(mongo: MongoServer) -> None:
 
 
 @pytest.mark.parametrize("role", ["read", "dbAdmin"])
-def test_a_missing_right_is_told_on_opening(mongo: MongoServer, name: str, role: str) -> None:
+async def test_a_missing_right_is_told_on_opening(mongo: MongoServer, name: str, role: str) -> None:
     make_user(mongo, f"may-{role}", {"role": role, "db": "weft"})
-    problem = open_fails(mongo.address(name, user=f"may-{role}", password="secret"))
+    problem = await open_fails(mongo.address(name, user=f"may-{role}", password="secret"))
     assert not isinstance(problem, SinkDownError)
     assert f"does not let user 'may-{role}'" in str(problem)
     assert "readWrite" in str(problem)
 
 
-def test_the_role_that_errors_name_is_enough(mongo: MongoServer, name: str) -> None:
+async def test_the_role_that_errors_name_is_enough(mongo: MongoServer, name: str) -> None:
     make_user(mongo, "writer", {"role": "readWrite", "db": "weft"})
     address = mongo.address(name, user="writer", password="secret")
-    store(address, [numbered(1)])
-    assert read_numbers(address) == [1]
+    await store(address, [numbered(1)])
+    assert await read_numbers(address) == [1]
 
 
-def test_a_reader_may_read(mongo: MongoServer, address: str, name: str) -> None:
+async def test_a_reader_may_read(mongo: MongoServer, address: str, name: str) -> None:
     make_user(mongo, "reader", {"role": "read", "db": "weft"})
-    store(address, [numbered(1)])
-    assert read_numbers(mongo.address(name, user="reader", password="secret")) == [1]
+    await store(address, [numbered(1)])
+    assert await read_numbers(mongo.address(name, user="reader", password="secret")) == [1]
 
 
-def test_somebody_without_a_name_is_told_to_give_one(mongo: MongoServer) -> None:
-    problem = open_fails(f"mongodb://{mongo.host}/weft/c")
+async def test_somebody_without_a_name_is_told_to_give_one(mongo: MongoServer) -> None:
+    problem = await open_fails(f"mongodb://{mongo.host}/weft/c")
     assert "mongodb://user:password@host" in str(problem)
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "127.0.0.1:1"])
-def test_a_server_that_is_not_there_is_told_on_opening(host: str) -> None:
-    problem = open_fails(f"mongodb://me:secret@{host}/weft/c?{QUICK[1:]}")
+async def test_a_server_that_is_not_there_is_told_on_opening(host: str) -> None:
+    problem = await open_fails(f"mongodb://me:secret@{host}/weft/c?{QUICK[1:]}")
     assert isinstance(problem, SinkDownError)
     assert str(problem).startswith(f"MongoDB at {host} cannot be reached: ")
     assert "check that it runs" in str(problem)
@@ -314,74 +299,59 @@ def test_a_server_that_is_not_there_is_told_on_opening(host: str) -> None:
 # A server that dies.
 
 
-def test_a_server_that_dies_between_two_batches_loses_nothing(
+async def test_a_server_that_dies_between_two_batches_loses_nothing(
     mongo: MongoServer, address: str
 ) -> None:
-    async def scenario() -> None:
-        async with opened(address) as sink:
-            await sink.store(numbered_items(range(50)))
-            mongo.kill()
-            try:
-                with pytest.raises(SinkDownError, match="cannot be reached"):
-                    await sink.store(numbered_items(range(40, 100)))
-            finally:
-                mongo.start()
-            await stored(sink, numbered_items(range(40, 100)))
-
-    asyncio.run(scenario())
+    async with opened(address) as sink:
+        await sink.store(numbered_items(range(50)))
+        mongo.kill()
+        try:
+            with pytest.raises(SinkDownError, match="cannot be reached"):
+                await sink.store(numbered_items(range(40, 100)))
+        finally:
+            mongo.start()
+        await stored(sink, numbered_items(range(40, 100)))
     # A server that was killed may put its documents in another order.
-    assert sorted(read_numbers(address), key=str) == sorted(range(100), key=str)
+    assert sorted(await read_numbers(address), key=str) == sorted(range(100), key=str)
 
 
-def test_a_server_that_dies_in_the_middle_of_a_batch_has_it_once_in_the_end(
+async def test_a_server_that_dies_in_the_middle_of_a_batch_has_it_once_in_the_end(
     mongo: MongoServer, address: str, name: str
 ) -> None:
     items = [numbered(n, text="x" * 5000) for n in range(4000)]
 
-    async def scenario() -> None:
-        async with opened(address) as sink:
-            await sink.store([numbered(0)])
-            storing = asyncio.create_task(sink.store(items))
-            with mongo.client() as client:
-                documents = client["weft"][name]
-                await until(lambda: documents.estimated_document_count() > 1)
-            mongo.kill()
-            try:
-                with pytest.raises(SinkDownError):
-                    await storing
-            finally:
-                mongo.start()
-            await stored(sink, items)
-
-    asyncio.run(scenario())
-    assert sorted(read_numbers(address), key=str) == sorted(range(4000), key=str)
+    async with opened(address) as sink:
+        await sink.store([numbered(0)])
+        storing = asyncio.create_task(sink.store(items))
+        with mongo.client() as client:
+            documents = client["weft"][name]
+            await until(lambda: documents.estimated_document_count() > 1, "some are stored")
+        mongo.kill()
+        try:
+            with pytest.raises(SinkDownError):
+                await storing
+        finally:
+            mongo.start()
+        await stored(sink, items)
+    assert sorted(await read_numbers(address), key=str) == sorted(range(4000), key=str)
 
 
-def test_a_server_that_says_nothing_is_down_and_comes_back(mongo: MongoServer, name: str) -> None:
+async def test_a_server_that_says_nothing_is_down_and_comes_back(
+    mongo: MongoServer, name: str
+) -> None:
     address = mongo.address(name, f"{QUICK}&socketTimeoutMS=300")
 
-    async def scenario() -> None:
-        async with opened(address) as sink:
-            await sink.store([numbered(1, v="first")])
-            mongo.stop()
-            try:
-                with pytest.raises(SinkDownError):
-                    await sink.store([numbered(1, v="late")])
-            finally:
-                mongo.cont()
-            await stored(sink, [numbered(1, v="last")])
-
-    asyncio.run(scenario())
-    (item,) = read(address)
+    async with opened(address) as sink:
+        await sink.store([numbered(1, v="first")])
+        mongo.stop()
+        try:
+            with pytest.raises(SinkDownError):
+                await sink.store([numbered(1, v="late")])
+        finally:
+            mongo.cont()
+        await stored(sink, [numbered(1, v="last")])
+    (item,) = await read(address)
     assert item.fields["v"] == "last"
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    for _ in range(10_000):
-        if is_so():
-            return
-        await asyncio.sleep(0.001)
-    pytest.fail("it never was so")
 
 
 async def stored(sink: Sink, items: Sequence[KeyedItem]) -> None:
@@ -396,18 +366,15 @@ async def stored(sink: Sink, items: Sequence[KeyedItem]) -> None:
     pytest.fail("the sink did not come back")
 
 
-def test_a_cancelled_store_takes_effect_before_the_next(address: str) -> None:
-    async def scenario() -> None:
-        async with opened(address) as sink:
-            for version in range(20):
-                first = asyncio.create_task(sink.store([numbered(1, v=version)]))
-                await asyncio.sleep(0.001 * (version % 4))
-                first.cancel()
-                await sink.store([numbered(1, v="after")])
-                (item,) = await read_now(sink)
-                assert item.fields["v"] == "after"
-
-    asyncio.run(scenario())
+async def test_a_cancelled_store_takes_effect_before_the_next(address: str) -> None:
+    async with opened(address) as sink:
+        for version in range(20):
+            first = asyncio.create_task(sink.store([numbered(1, v=version)]))
+            await asyncio.sleep(0.001 * (version % 4))
+            first.cancel()
+            await sink.store([numbered(1, v="after")])
+            (item,) = await read_now(sink)
+            assert item.fields["v"] == "after"
 
 
 async def read_now(sink: Any) -> list[StoredItem]:

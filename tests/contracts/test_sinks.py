@@ -15,7 +15,7 @@ class TestSqliteSink(SinkContract):
     def make_sink(self, directory: Path) -> Sink:
         return make_sink(str(directory / "items.db"), SinkConfig(directory / "job"))
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         with closing(sqlite3.connect(directory / "items.db")) as database:
             return [json.loads(item) for (item,) in database.execute("SELECT item FROM items")]
 
@@ -26,7 +26,7 @@ class TestJsonLinesSink(SinkContract):
     def make_sink(self, directory: Path) -> Sink:
         return make_sink(str(directory / "items.jsonl"), SinkConfig(directory / "job"))
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         with (directory / "items.jsonl").open(encoding="utf-8", newline="\n") as lines:
             return [json.loads(line) for line in lines]
 

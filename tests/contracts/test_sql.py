@@ -5,7 +5,6 @@ import math
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -70,17 +69,8 @@ class TableContract(SinkContract):
     def make_sink(self, directory: Path) -> SqlSink:
         return sink_at(self.address(directory))
 
-    def read_items(self, directory: Path) -> list[dict[str, object]]:
-        # Some tests read while a loop runs in this thread.
-        return _in_thread(lambda: asyncio.run(self._read(directory)))
-
-    async def _read(self, directory: Path) -> list[dict[str, object]]:
+    async def read_items(self, directory: Path) -> list[dict[str, object]]:
         return [item.fields for item in await read_all(self.make_sink(directory))]
-
-
-def _in_thread(work: Callable[[], list[dict[str, object]]]) -> list[dict[str, object]]:
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(work).result()
 
 
 class ServerContract(TableContract):
@@ -133,20 +123,17 @@ class Place:
         finally:
             await sink.close()
 
-    def store(
+    async def store(
         self, items: Sequence[KeyedItem], job: str = JOB, *, is_strict: bool = False
     ) -> Sequence[Refusal]:
-        async def scenario() -> Sequence[Refusal]:
-            async with self.opened(job, is_strict=is_strict) as sink:
-                return await sink.store(items)
+        async with self.opened(job, is_strict=is_strict) as sink:
+            return await sink.store(items)
 
-        return asyncio.run(scenario())
+    async def read(self, query: Query | None = None) -> list[StoredItem]:
+        return await read_all(sink_at(self.address), query)
 
-    def read(self, query: Query | None = None) -> list[StoredItem]:
-        return asyncio.run(read_all(sink_at(self.address), query))
-
-    def numbers(self, query: Query | None = None) -> list[object]:
-        return [item.fields["number"] for item in self.read(query)]
+    async def numbers(self, query: Query | None = None) -> list[object]:
+        return [item.fields["number"] for item in await self.read(query)]
 
     def types(self) -> dict[str, str]:
         if self.kind == "sqlite":
@@ -188,8 +175,8 @@ def server(request: pytest.FixtureRequest) -> SqlServer:
     return found
 
 
-def test_columns_have_the_types_of_the_values(place: Place) -> None:
-    place.store(
+async def test_columns_have_the_types_of_the_values(place: Place) -> None:
+    await place.store(
         [
             numbered(
                 1,
@@ -234,7 +221,7 @@ def test_columns_have_the_types_of_the_values(place: Place) -> None:
             *("TIMESTAMP TEXT", "DATE TEXT", "BLOB", "JSON TEXT"),
         ],
     }[place.kind]
-    (item,) = place.read()
+    (item,) = await place.read()
     assert item.fields == {
         "number": 1,
         "yes": True,
@@ -249,69 +236,65 @@ def test_columns_have_the_types_of_the_values(place: Place) -> None:
     assert item.fields["yes"] is True
 
 
-def test_key_job_page_and_time_are_kept(place: Place) -> None:
-    place.store([KeyedItem(b"k" * 16, {"a": 1}, "https://shop/1", 1_767_323_045_678)], "first job")
-    place.store([KeyedItem(b"l" * 16, {"a": 2})], "second job")
-    assert place.read() == [
+async def test_key_job_page_and_time_are_kept(place: Place) -> None:
+    await place.store(
+        [KeyedItem(b"k" * 16, {"a": 1}, "https://shop/1", 1_767_323_045_678)], "first job"
+    )
+    await place.store([KeyedItem(b"l" * 16, {"a": 2})], "second job")
+    assert await place.read() == [
         StoredItem((b"k" * 16).hex(), "first job", "https://shop/1", 1_767_323_045_678, {"a": 1}),
         StoredItem((b"l" * 16).hex(), "second job", "", 0, {"a": 2}),
     ]
     assert place.ask(f"SELECT _key FROM {place.table} ORDER BY _id")[0] == [(b"k" * 16).hex()]
 
 
-def test_items_are_read_by_job_and_time(place: Place) -> None:
+async def test_items_are_read_by_job_and_time(place: Place) -> None:
     for number, job, at_ms in ((1, "a", 1000), (2, "b", 2000), (3, "a", 3000), (4, "a", 0)):
         key = number.to_bytes(16, "big")
-        place.store([KeyedItem(key, {"number": number}, fetched_at_ms=at_ms)], job)
-    assert place.numbers(Query(job="a")) == [1, 3, 4]
-    assert place.numbers(Query(since_ms=2000)) == [2, 3]
-    assert place.numbers(Query("a", 2001)) == [3]
-    assert place.numbers(Query(job="A")) == []
+        await place.store([KeyedItem(key, {"number": number}, fetched_at_ms=at_ms)], job)
+    assert await place.numbers(Query(job="a")) == [1, 3, 4]
+    assert await place.numbers(Query(since_ms=2000)) == [2, 3]
+    assert await place.numbers(Query("a", 2001)) == [3]
+    assert await place.numbers(Query(job="A")) == []
 
 
-def test_more_items_than_are_read_at_once(place: Place) -> None:
-    place.store(numbered_items(range(250)))
-    assert place.numbers() == list(range(250))
+async def test_more_items_than_are_read_at_once(place: Place) -> None:
+    await place.store(numbered_items(range(250)))
+    assert await place.numbers() == list(range(250))
 
 
-def test_table_may_be_changed_while_it_is_read(place: Place) -> None:
-    async def scenario() -> list[StoredItem]:
-        async with place.opened() as sink:
-            await sink.store([numbered(n, v=n) for n in range(150)])
-            items = sink.read(Query())
-            first = await anext(items)
-            await sink.store([numbered(n, v="text", new=1) for n in range(150, 160)])
-            return [first, *[item async for item in items]]
-
-    read = asyncio.run(scenario())
+async def test_table_may_be_changed_while_it_is_read(place: Place) -> None:
+    async with place.opened() as sink:
+        await sink.store([numbered(n, v=n) for n in range(150)])
+        items = sink.read(Query())
+        first = await anext(items)
+        await sink.store([numbered(n, v="text", new=1) for n in range(150, 160)])
+        read = [first, *[item async for item in items]]
     assert [item.fields["number"] for item in read] == list(range(160))
     assert read[-1].fields["v"] == "text"
 
 
-def test_reading_what_is_not_there_says_so(place: Place) -> None:
+async def test_reading_what_is_not_there_says_so(place: Place) -> None:
     with pytest.raises(StoreMissingError, match="there is no"):
-        place.read()
+        await place.read()
 
 
-def test_clear_keeps_items_of_other_jobs(place: Place) -> None:
-    async def scenario() -> None:
-        async with place.opened("mine") as sink:
-            await sink.store(numbered_items([3, 4]))
-            await sink.clear()
-
-    place.store(numbered_items([1, 2]), "other")
-    asyncio.run(scenario())
-    assert place.numbers() == [1, 2]
+async def test_clear_keeps_items_of_other_jobs(place: Place) -> None:
+    await place.store(numbered_items([1, 2]), "other")
+    async with place.opened("mine") as sink:
+        await sink.store(numbered_items([3, 4]))
+        await sink.clear()
+    assert await place.numbers() == [1, 2]
 
 
-def test_newer_item_wins_completely(place: Place) -> None:
-    place.store([numbered(1, old="x", both=1, **{"é" * 90: "more"}), numbered(2, old="y")])
-    place.store([numbered(1, both=2, new="z")])
-    read = [item.fields for item in place.read()]
+async def test_newer_item_wins_completely(place: Place) -> None:
+    await place.store([numbered(1, old="x", both=1, **{"é" * 90: "more"}), numbered(2, old="y")])
+    await place.store([numbered(1, both=2, new="z")])
+    read = [item.fields for item in await place.read()]
     assert read == [{"number": 1, "both": 2, "new": "z"}, {"number": 2, "old": "y"}]
 
 
-def test_declared_fields_have_columns_before_they_have_values(place: Place) -> None:
+async def test_declared_fields_have_columns_before_they_have_values(place: Place) -> None:
     declared = {
         "title": str,
         "price": float,
@@ -320,17 +303,17 @@ def test_declared_fields_have_columns_before_they_have_values(place: Place) -> N
         "any": None,
         "cost": Decimal,
     }
-    place.store([KeyedItem(b"k" * 16, {"title": None, "stock": None}, declared=declared)])
+    await place.store([KeyedItem(b"k" * 16, {"title": None, "stock": None}, declared=declared)])
     assert {"title", "price", "stock", "tags", "cost"} <= place.types().keys()
     assert "any" not in place.types()
-    place.store([KeyedItem(b"k" * 16, {"price": 5, "any": "x"}, declared=declared)])
-    assert [item.fields for item in place.read()] == [{"price": 5.0, "any": "x"}]
+    await place.store([KeyedItem(b"k" * 16, {"price": 5, "any": "x"}, declared=declared)])
+    assert [item.fields for item in await place.read()] == [{"price": 5.0, "any": "x"}]
 
 
-def test_column_becomes_wider_and_keeps_what_it_had(place: Place) -> None:
-    place.store([numbered(1, a=True, b=7, c=2**60, d=1.5, e=date(2026, 1, 2), f=3)])
-    place.store([numbered(2, a=5, b=1.5, c=1.5, d="x", e="soon", f=Decimal("0.1"))])
-    first, second = (item.fields for item in place.read())
+async def test_column_becomes_wider_and_keeps_what_it_had(place: Place) -> None:
+    await place.store([numbered(1, a=True, b=7, c=2**60, d=1.5, e=date(2026, 1, 2), f=3)])
+    await place.store([numbered(2, a=5, b=1.5, c=1.5, d="x", e="soon", f=Decimal("0.1"))])
+    first, second = (item.fields for item in await place.read())
     sqlite_has_no_decimals = place.kind == "sqlite"
     assert first["a"] == 1
     assert (first["b"], first["c"], first["d"], first["e"]) == (
@@ -344,148 +327,147 @@ def test_column_becomes_wider_and_keeps_what_it_had(place: Place) -> None:
     assert second["f"] == ("0.1" if sqlite_has_no_decimals else Decimal("0.1"))
 
 
-def test_value_that_no_column_takes_is_kept_beside(place: Place) -> None:
+async def test_value_that_no_column_takes_is_kept_beside(place: Place) -> None:
     deep: object = "bottom"
     for _ in range(60):
         deep = [deep]
-    place.store([numbered(1, raw=b"x", nested=["y"])])
-    place.store([numbered(2, raw="text", nested=deep)])
-    assert place.read()[1].fields == {"number": 2, "raw": "text", "nested": deep}
+    await place.store([numbered(1, raw=b"x", nested=["y"])])
+    await place.store([numbered(2, raw="text", nested=deep)])
+    assert (await place.read())[1].fields == {"number": 2, "raw": "text", "nested": deep}
 
 
-def test_three_hundred_long_texts_are_kept(place: Place) -> None:
+async def test_three_hundred_long_texts_are_kept(place: Place) -> None:
     for size in (39, 3000):
         fields = {f"text_{number}": "x" * size for number in range(300)}
-        assert place.store([numbered(size, **fields)]) == []
-        assert place.read()[-1].fields == {"number": size, **fields}
+        assert await place.store([numbered(size, **fields)]) == []
+        assert (await place.read())[-1].fields == {"number": size, **fields}
     assert len(place.types()) > 150
 
 
-def test_more_fields_than_any_table_has_columns_are_kept(place: Place) -> None:
+async def test_more_fields_than_any_table_has_columns_are_kept(place: Place) -> None:
     fields = {f"field_{number}": number for number in range(2500)}
-    place.store([numbered(1, **fields)])
-    place.store([numbered(1, **fields)])
-    (item,) = place.read()
+    await place.store([numbered(1, **fields)])
+    await place.store([numbered(1, **fields)])
+    (item,) = await place.read()
     assert item.fields == {"number": 1, **fields}
 
 
-def test_odd_names_have_columns_of_their_own(place: Place) -> None:
+async def test_odd_names_have_columns_of_their_own(place: Place) -> None:
     fields = dict.fromkeys(("select", "a b", "%s", "100%", ":x", "$1", "?", "Größe", "`a`"), "x")
-    place.store([numbered(1, **fields)])
+    await place.store([numbered(1, **fields)])
     assert fields.keys() <= place.types().keys()
-    assert place.read()[0].fields == {"number": 1, **fields}
+    assert (await place.read())[0].fields == {"number": 1, **fields}
 
 
-def test_names_that_the_database_takes_for_ours_are_kept(place: Place) -> None:
+async def test_names_that_the_database_takes_for_ours_are_kept(place: Place) -> None:
     fields = {"_id": 7, "_key": "x", "_MORE": [1], "_job": "y", "id": 8, "ID": 9, "": "empty"}
-    place.store([numbered(1, **fields)])
-    assert place.read()[0].fields == {"number": 1, **fields}
+    await place.store([numbered(1, **fields)])
+    assert (await place.read())[0].fields == {"number": 1, **fields}
 
 
-def test_nan_is_nothing(place: Place) -> None:
-    place.store([numbered(1, price=math.nan), numbered(2, price=1.5), numbered(3, price=-math.inf)])
-    assert [item.fields.get("price") for item in place.read()] == [None, 1.5, None]
+async def test_nan_is_nothing(place: Place) -> None:
+    await place.store(
+        [numbered(1, price=math.nan), numbered(2, price=1.5), numbered(3, price=-math.inf)]
+    )
+    assert [item.fields.get("price") for item in await place.read()] == [None, 1.5, None]
 
 
 # Strict tables.
 
 
-def test_strict_table_is_made_from_the_first_items(place: Place) -> None:
-    assert place.store([numbered(1, name="x")], is_strict=True) == []
+async def test_strict_table_is_made_from_the_first_items(place: Place) -> None:
+    assert await place.store([numbered(1, name="x")], is_strict=True) == []
     types = place.types()
-    refusals = place.store([numbered(2), numbered(3, color="red"), numbered(4)], is_strict=True)
+    refusals = await place.store(
+        [numbered(2), numbered(3, color="red"), numbered(4)], is_strict=True
+    )
     assert [refusal.item.fields["number"] for refusal in refusals] == [3]
     assert "'color'" in refusals[0].reason
     assert "--schema strict" in refusals[0].reason
-    assert place.numbers() == [1, 2, 4]
+    assert await place.numbers() == [1, 2, 4]
     assert place.types() == types
 
 
-def test_strict_table_refuses_other_types(place: Place) -> None:
-    place.store([numbered(1, price=1)])
-    (refusal,) = place.store([numbered(2, price="cheap"), numbered(3, price=2)], is_strict=True)
+async def test_strict_table_refuses_other_types(place: Place) -> None:
+    await place.store([numbered(1, price=1)])
+    (refusal,) = await place.store(
+        [numbered(2, price="cheap"), numbered(3, price=2)], is_strict=True
+    )
     assert "'price' is int, its value is text" in refusal.reason
-    assert place.numbers() == [1, 3]
+    assert await place.numbers() == [1, 3]
 
 
 # Several workers.
 
 
-def test_workers_that_add_columns_at_the_same_time(place: Place) -> None:
+async def test_workers_that_add_columns_at_the_same_time(place: Place) -> None:
     def item(turn: int, worker: int) -> KeyedItem:
         return numbered(10 * turn + worker, shared=turn, **{f"f{turn}{worker}": worker})
 
-    async def scenario() -> None:
-        async with place.opened() as one, place.opened() as two, place.opened() as three:
-            workers = (one, two, three)
-            for turn in range(4):
-                await asyncio.gather(
-                    *(sink.store([item(turn, number)]) for number, sink in enumerate(workers))
-                )
-
-    asyncio.run(scenario())
-    read = {item.fields["number"]: item.fields for item in place.read()}
+    async with place.opened() as one, place.opened() as two, place.opened() as three:
+        workers = (one, two, three)
+        for turn in range(4):
+            await asyncio.gather(
+                *(sink.store([item(turn, number)]) for number, sink in enumerate(workers))
+            )
+    read = {item.fields["number"]: item.fields for item in await place.read()}
     expected = [item(turn, worker).fields for turn in range(4) for worker in range(3)]
     assert read == {fields["number"]: fields for fields in expected}
 
 
-def test_workers_that_need_different_types_at_the_same_time(place: Place) -> None:
+async def test_workers_that_need_different_types_at_the_same_time(place: Place) -> None:
     values: list[object] = [1, 2.5, "007", ["x"]]
 
-    async def scenario() -> None:
-        async with AsyncExitStack() as stack:
-            workers = [await stack.enter_async_context(place.opened()) for _ in values]
-            await asyncio.gather(
-                *(
-                    sink.store([numbered(n, v=value)])
-                    for n, (sink, value) in enumerate(zip(workers, values, strict=True))
-                )
+    async with AsyncExitStack() as stack:
+        workers = [await stack.enter_async_context(place.opened()) for _ in values]
+        await asyncio.gather(
+            *(
+                sink.store([numbered(n, v=value)])
+                for n, (sink, value) in enumerate(zip(workers, values, strict=True))
             )
-
-    asyncio.run(scenario())
-    read = {item.fields["number"]: item.fields["v"] for item in place.read()}
+        )
+    read = {item.fields["number"]: item.fields["v"] for item in await place.read()}
     assert str(read[0]).removesuffix(".0") == "1"
     assert str(read[1]) == "2.5"
     assert read[2] == "007"
     assert read[3] in (["x"], '["x"]')
 
 
-def test_workers_that_store_the_same_items_at_the_same_time(place: Place) -> None:
+async def test_workers_that_store_the_same_items_at_the_same_time(place: Place) -> None:
     numbers = list(range(60))
 
-    async def scenario() -> None:
-        async with place.opened() as one, place.opened() as two:
-            for _ in range(5):
-                await asyncio.gather(
-                    one.store(numbered_items(numbers)), two.store(numbered_items(numbers[::-1]))
-                )
-
-    asyncio.run(scenario())
-    assert sorted(place.numbers(), key=str) == sorted(numbers, key=str)
+    async with place.opened() as one, place.opened() as two:
+        for _ in range(5):
+            await asyncio.gather(
+                one.store(numbered_items(numbers)), two.store(numbered_items(numbers[::-1]))
+            )
+    assert sorted(await place.numbers(), key=str) == sorted(numbers, key=str)
 
 
 # Refusals.
 
 
-def test_items_that_a_constraint_refuses_cost_nobody_else(place: Place) -> None:
-    place.store([numbered(0, code="first")])
+async def test_items_that_a_constraint_refuses_cost_nobody_else(place: Place) -> None:
+    await place.store([numbered(0, code="first")])
     if place.kind == "mariadb":
         place.ask(f"ALTER TABLE {place.table} MODIFY code VARCHAR(20), ADD UNIQUE (code)")
     else:
         place.ask(f"CREATE UNIQUE INDEX {place.table}_code ON {place.table} (code)")
     bad = {3: "first", 7: "first"}
     items = [numbered(n, code=bad.get(n, str(n))) for n in range(1, 11)]
-    refusals = place.store(items)
+    refusals = await place.store(items)
     assert [refusal.item.fields["number"] for refusal in refusals] == [3, 7]
     assert "unique" in refusals[0].reason.lower()
-    assert place.numbers() == [0, 1, 2, 4, 5, 6, 8, 9, 10]
-    assert place.read()[0].fields["code"] == "first"
+    assert await place.numbers() == [0, 1, 2, 4, 5, 6, 8, 9, 10]
+    assert (await place.read())[0].fields["code"] == "first"
 
 
-def test_item_that_mariadb_cannot_be_sent_is_refused(mariadb: SqlServer, tmp_path: Path) -> None:
+async def test_item_that_mariadb_cannot_be_sent_is_refused(
+    mariadb: SqlServer, tmp_path: Path
+) -> None:
     place = server_place(mariadb, tmp_path)
     limit = int(mariadb.ask("SELECT @@max_allowed_packet")[0][0])
-    refusals = place.store(
+    refusals = await place.store(
         [
             numbered(1),
             numbered(2, text="x" * limit),
@@ -495,48 +477,43 @@ def test_item_that_mariadb_cannot_be_sent_is_refused(mariadb: SqlServer, tmp_pat
     )
     assert [refusal.item.fields["number"] for refusal in refusals] == [2]
     assert "max_allowed_packet" in refusals[0].reason
-    assert place.numbers() == [1, 3, 4]
+    assert await place.numbers() == [1, 3, 4]
 
 
 # Errors that users meet.
 
 
-def open_error(address: str) -> str:
-    async def scenario() -> None:
-        sink = sink_at(address)
-        try:
-            await sink.open()
-        finally:
-            await sink.close()
-
+async def open_error(address: str) -> str:
+    sink = sink_at(address)
     with pytest.raises(StoreError) as caught:
-        asyncio.run(scenario())
+        await sink.open()
+    await sink.close()
     assert SqlServer.ROOT_PASSWORD not in str(caught.value)
     return str(caught.value)
 
 
-def test_table_of_somebody_else_is_left_alone(place: Place) -> None:
+async def test_table_of_somebody_else_is_left_alone(place: Place) -> None:
     place.ask(f"CREATE TABLE {place.table} (name VARCHAR(10))")
-    assert "not made by Weft" in open_error(place.address)
+    assert "not made by Weft" in await open_error(place.address)
     assert list(place.types()) == ["name"]
 
 
-def test_wrong_password_is_told(server: SqlServer) -> None:
-    told = open_error(server.address(DATABASE, "items", server.ROOT, "wrong"))
+async def test_wrong_password_is_told(server: SqlServer) -> None:
+    told = await open_error(server.address(DATABASE, "items", server.ROOT, "wrong"))
     assert server.ROOT in told
     assert "check the user and the password" in told
     assert "wrong@" not in told
 
 
-def test_unknown_database_is_told(server: SqlServer) -> None:
-    told = open_error(server.address("nowhere", "items"))
+async def test_unknown_database_is_told(server: SqlServer) -> None:
+    told = await open_error(server.address("nowhere", "items"))
     assert "CREATE DATABASE" in told
     assert "nowhere" in told
 
 
-def test_server_that_is_not_there_is_told(server: SqlServer) -> None:
+async def test_server_that_is_not_there_is_told(server: SqlServer) -> None:
     address = server.address(DATABASE, "items").replace(server.host, "127.0.0.1:9")
-    assert "at 127.0.0.1:9 cannot be reached" in open_error(address)
+    assert "at 127.0.0.1:9 cannot be reached" in await open_error(address)
 
 
 USER, PASSWORD = "reader", "secret"
@@ -554,56 +531,55 @@ def limited(server: SqlServer) -> Iterator[SqlServer]:
     server.ask(f"DROP USER {USER}", DATABASE)
 
 
-def test_missing_rights_are_told_when_the_sink_is_opened(
+async def test_missing_rights_are_told_when_the_sink_is_opened(
     limited: SqlServer, tmp_path: Path
 ) -> None:
     table = table_of(tmp_path)
     mine = limited.address(DATABASE, table, USER, PASSWORD)
     if isinstance(limited, MariaDbServer):
         limited.ask(f"GRANT SELECT ON {DATABASE}.* TO {USER}")
-    assert "GRANT CREATE" in open_error(mine)
-    server_place(limited, tmp_path).store(numbered_items([1]))
+    assert "GRANT CREATE" in await open_error(mine)
+    await server_place(limited, tmp_path).store(numbered_items([1]))
     steps = [("SELECT", "GRANT SELECT, INSERT"), ("INSERT", "GRANT SELECT, INSERT, UPDATE")]
     for right, told in [*steps, ("UPDATE", "ALTER")]:
         limited.ask(f"GRANT {right} ON {table} TO {USER}", DATABASE)
-        assert told in open_error(mine)
-    assert server_place(limited, tmp_path).numbers() == [1]
+        assert told in await open_error(mine)
+    assert await server_place(limited, tmp_path).numbers() == [1]
 
 
-def test_who_may_not_alter_can_still_use_a_strict_table(limited: SqlServer, tmp_path: Path) -> None:
+async def test_who_may_not_alter_can_still_use_a_strict_table(
+    limited: SqlServer, tmp_path: Path
+) -> None:
     place = server_place(limited, tmp_path)
-    place.store(numbered_items([1]))
+    await place.store(numbered_items([1]))
     limited.ask(f"GRANT SELECT, INSERT, UPDATE ON {place.table} TO {USER}", DATABASE)
     place.address = limited.address(DATABASE, place.table, USER, PASSWORD)
-    place.store(numbered_items([2]), is_strict=True)
-    assert place.numbers() == [1, 2]
+    await place.store(numbered_items([2]), is_strict=True)
+    assert await place.numbers() == [1, 2]
 
 
 # Servers that die.
 
 
-def test_server_that_is_killed_between_batches(server: SqlServer, tmp_path: Path) -> None:
+async def test_server_that_is_killed_between_batches(server: SqlServer, tmp_path: Path) -> None:
     place = server_place(server, tmp_path)
 
-    async def scenario() -> None:
-        async with place.opened() as sink:
-            await sink.store(numbered_items(range(5)))
-            server.kill()
-            try:
-                with pytest.raises(SinkDownError, match="cannot be reached"):
-                    await sink.store(numbered_items(range(10)))
-            finally:
-                server.start()
-            await sink.store(numbered_items(range(10)))
-            server.kill()
+    async with place.opened() as sink:
+        await sink.store(numbered_items(range(5)))
+        server.kill()
+        try:
+            with pytest.raises(SinkDownError, match="cannot be reached"):
+                await sink.store(numbered_items(range(10)))
+        finally:
             server.start()
-            await sink.store([numbered(10, new="column")])
+        await sink.store(numbered_items(range(10)))
+        server.kill()
+        server.start()
+        await sink.store([numbered(10, new="column")])
+    assert await place.numbers() == list(range(11))
 
-    asyncio.run(scenario())
-    assert place.numbers() == list(range(11))
 
-
-def test_server_that_is_killed_while_it_stores(server: SqlServer, tmp_path: Path) -> None:
+async def test_server_that_is_killed_while_it_stores(server: SqlServer, tmp_path: Path) -> None:
     place = server_place(server, tmp_path)
     batches = [numbered_items(range(start, start + 50)) for start in range(0, 1000, 50)]
 
@@ -620,33 +596,27 @@ def test_server_that_is_killed_while_it_stores(server: SqlServer, tmp_path: Path
         server.kill()
         server.start()
 
-    async def scenario() -> None:
-        async with place.opened() as sink:
-            await sink.store(batches[0])
-            dying = asyncio.create_task(asyncio.to_thread(die_and_come_back))
-            while not dying.done():
-                for batch in batches:
-                    await insist(sink, batch)
-            await dying
-
-    asyncio.run(scenario())
-    assert place.numbers() == list(range(1000))
+    async with place.opened() as sink:
+        await sink.store(batches[0])
+        dying = asyncio.create_task(asyncio.to_thread(die_and_come_back))
+        while not dying.done():
+            for batch in batches:
+                await insist(sink, batch)
+        await dying
+    assert await place.numbers() == list(range(1000))
 
 
-def test_database_file_that_was_deleted_is_told(tmp_path: Path) -> None:
+async def test_database_file_that_was_deleted_is_told(tmp_path: Path) -> None:
     place = Place(f"sqlite://{tmp_path}/shop.db/items", sqlite_asker(tmp_path / "shop.db"))
 
-    async def scenario() -> None:
-        async with place.opened() as sink:
-            (tmp_path / "shop.db").unlink()
-            with pytest.raises(StoreError, match="moved or deleted"):
-                await sink.store(numbered_items([1]))
-
-    asyncio.run(scenario())
+    async with place.opened() as sink:
+        (tmp_path / "shop.db").unlink()
+        with pytest.raises(StoreError, match="moved or deleted"):
+            await sink.store(numbered_items([1]))
 
 
-def test_two_tables_of_one_file(tmp_path: Path) -> None:
+async def test_two_tables_of_one_file(tmp_path: Path) -> None:
     ask = sqlite_asker(tmp_path / "shop.db")
     for table in ("books", "films"):
-        Place(f"sqlite://{tmp_path}/shop.db/{table}", ask).store(numbered_items([1]))
-    assert Place(f"sqlite://{tmp_path}/shop.db/films", ask).numbers() == [1]
+        await Place(f"sqlite://{tmp_path}/shop.db/{table}", ask).store(numbered_items([1]))
+    assert await Place(f"sqlite://{tmp_path}/shop.db/films", ask).numbers() == [1]

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import socket
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import Any
 
@@ -21,7 +21,6 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from rawserver import RawServer, Script
-from running import wait_until
 from weft.engine import stops
 from weft.engine.http.connection import Connection
 from weft.engine.http.connector import Connector
@@ -33,6 +32,7 @@ from weft.engine.http.pool import Pool
 from weft.engine.http.reader import Reader
 from weft.engine.http.resolver import Resolver
 from weft.engine.stops import CUT_S, Stops, cut_all, cut_unsent
+from weft.testing.waiting import until, wait_until
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 SCRIPTS = {
@@ -72,53 +72,35 @@ async def open_handler(**settings: Any) -> AsyncIterator[HttpHandler]:
         await handler.close()
 
 
-def run(test: Callable[[HttpHandler], Awaitable[None]], **settings: Any) -> None:
-    async def main() -> None:
-        async with open_handler(**settings) as handler:
-            await test(handler)
-
-    asyncio.run(main())
-
-
 async def is_closed(server: RawServer, number: int = 0) -> bool:
     return await asyncio.to_thread(server.visits[number].is_closed.wait, 10)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - of what other threads do
-            await asyncio.sleep(0.01)
 
 
 # Keeping
 
 
-def test_requests_one_after_the_other_share_a_connection(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_requests_one_after_the_other_share_a_connection(server: RawServer) -> None:
+    async with open_handler() as handler:
         for _ in range(3):
             assert (await handler.download_request(Request(f"{server.url}page"))).body == b"ok"
-
-    run(test)
     assert [len(visit.requests) for visit in server.visits] == [3]
 
 
-def test_requests_at_the_same_time_have_one_each_and_the_last_is_used_again(
+async def test_requests_at_the_same_time_have_one_each_and_the_last_is_used_again(
     server: RawServer,
 ) -> None:
-    async def test(handler: HttpHandler) -> None:
+    async with open_handler() as handler:
         get = handler.download_request
         await asyncio.gather(*(get(Request(f"{server.url}page")) for _ in range(3)))
         before = {id(visit): len(visit.requests) for visit in server.visits}
         assert list(before.values()) == [1, 1, 1]
         for _ in range(3):
             await get(Request(f"{server.url}page"))
-
-    run(test)
     assert sorted(len(visit.requests) for visit in server.visits) == [1, 1, 4]
 
 
-def test_what_was_fetched_leaves_nothing_to_the_garbage_collector(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_what_was_fetched_leaves_nothing_to_the_garbage_collector(server: RawServer) -> None:
+    async with open_handler() as handler:
         gc.collect()
         gc.disable()
         try:
@@ -129,49 +111,39 @@ def test_what_was_fetched_leaves_nothing_to_the_garbage_collector(server: RawSer
             gc.enable()
         assert left == []
 
-    run(test)
 
-
-def test_another_host_has_a_connection_of_its_own(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_another_host_has_a_connection_of_its_own(server: RawServer) -> None:
+    async with open_handler() as handler:
         for host in ("127.0.0.1", "localhost"):
             await handler.download_request(Request(f"http://{host}:{server.port}/page"))
-
-    run(test)
     assert len(server.visits) == 2
 
 
-def test_a_request_can_be_sent_from_an_address_of_its_own(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_a_request_can_be_sent_from_an_address_of_its_own(server: RawServer) -> None:
+    async with open_handler(DOWNLOAD_BIND_ADDRESS="127.0.0.2") as handler:
         for meta in ({}, {"bindaddress": "127.0.0.3"}, {"bindaddress": ("127.0.0.3", 0)}):
             await handler.download_request(Request(f"{server.url}page", meta=meta))
-
-    run(test, DOWNLOAD_BIND_ADDRESS="127.0.0.2")
     assert [visit.client for visit in server.visits] == ["127.0.0.2", "127.0.0.3"]
 
 
 @pytest.mark.parametrize("path", ["close", "unasked"])
-def test_a_connection_that_the_server_is_done_with_is_not_used_again(
+async def test_a_connection_that_the_server_is_done_with_is_not_used_again(
     server: RawServer, path: str
 ) -> None:
-    async def test(handler: HttpHandler) -> None:
+    async with open_handler() as handler:
         await handler.download_request(Request(f"{server.url}{path}"))
         await is_closed(server)
-        await until(lambda: not stops.cuttables)
+        await until(lambda: not stops.cuttables, "the handler has noticed")
         await handler.download_request(Request(f"{server.url}page"))
-
-    run(test)
     assert [len(visit.requests) for visit in server.visits] == [1, 1]
 
 
-def test_a_connection_is_closed_at_the_end(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_a_connection_is_closed_at_the_end(server: RawServer) -> None:
+    async with open_handler() as handler:
         await handler.download_request(Request(f"{server.url}page"))
         assert not server.visits[0].is_closed.is_set()
         await handler.close()
         assert await is_closed(server)
-
-    run(test)
 
 
 def make_resolver(look_up: Callable[[str], list[str]] = lambda host: []) -> Resolver:
@@ -190,65 +162,55 @@ async def add_idle(pool: Pool, server: RawServer) -> None:
     """One that waits for its first request."""
     before = len(server.visits)
     pool.note_idle(await connect(pool, make_resolver(), f"127.0.0.1:{server.port}"))
-    await until(lambda: len(server.visits) > before)
+    await until(lambda: len(server.visits) > before, "it is connected")
 
 
-def test_a_connection_that_nobody_uses_is_closed_after_a_while(server: RawServer) -> None:
-    async def main() -> None:
-        pool = Pool(idle_s=0.05)
+async def test_a_connection_that_nobody_uses_is_closed_after_a_while(server: RawServer) -> None:
+    pool = Pool(idle_s=0.05)
+    await add_idle(pool, server)
+    assert await is_closed(server)
+    await pool.close()
+
+
+async def test_of_too_many_connections_that_nobody_uses_the_oldest_is_closed(
+    server: RawServer,
+) -> None:
+    pool = Pool(max_idle=2)
+    for _ in range(3):
         await add_idle(pool, server)
-        assert await is_closed(server)
-        await pool.close()
-
-    asyncio.run(main())
-
-
-def test_of_too_many_connections_that_nobody_uses_the_oldest_is_closed(server: RawServer) -> None:
-    async def main() -> None:
-        pool = Pool(max_idle=2)
-        for _ in range(3):
-            await add_idle(pool, server)
-        assert await is_closed(server, 0)
-        assert not server.visits[1].is_closed.is_set()
-        await pool.close()
-
-    asyncio.run(main())
+    assert await is_closed(server, 0)
+    assert not server.visits[1].is_closed.is_set()
+    await pool.close()
 
 
 # Sending again
 
 
-def test_what_a_server_left_unanswered_on_a_used_connection_is_sent_again_once(
+async def test_what_a_server_left_unanswered_on_a_used_connection_is_sent_again_once(
     server: RawServer,
 ) -> None:
-    async def test(handler: HttpHandler) -> None:
+    async with open_handler() as handler:
         await handler.download_request(Request(f"{server.url}page"))
         with pytest.raises(DownloadFailedError, match="before it had answered"):
             await handler.download_request(Request(f"{server.url}nothing"))
-
-    run(test)
     assert [len(visit.requests) for visit in server.visits] == [2, 1]
 
 
 @pytest.mark.parametrize("ask", [{"method": "POST"}, {"method": "DELETE", "body": "x"}])
-def test_what_may_not_be_done_twice_is_not_sent_again(
+async def test_what_may_not_be_done_twice_is_not_sent_again(
     server: RawServer, ask: dict[str, Any]
 ) -> None:
-    async def test(handler: HttpHandler) -> None:
+    async with open_handler() as handler:
         await handler.download_request(Request(f"{server.url}page"))
         with pytest.raises(DownloadFailedError):
             await handler.download_request(Request(f"{server.url}nothing", **ask))
-
-    run(test)
     assert [len(visit.requests) for visit in server.visits] == [2]
 
 
-def test_what_a_new_connection_left_unanswered_is_not_sent_again(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_what_a_new_connection_left_unanswered_is_not_sent_again(server: RawServer) -> None:
+    async with open_handler() as handler:
         with pytest.raises(DownloadFailedError):
             await handler.download_request(Request(f"{server.url}nothing"))
-
-    run(test)
     assert len(server.requests) == 1
 
 
@@ -256,8 +218,8 @@ def test_what_a_new_connection_left_unanswered_is_not_sent_again(server: RawServ
 
 
 @pytest.mark.parametrize("path", ["hang", "half"])
-def test_what_takes_too_long_is_given_up_and_closed(server: RawServer, path: str) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_what_takes_too_long_is_given_up_and_closed(server: RawServer, path: str) -> None:
+    async with open_handler() as handler:
         url = f"{server.url}{path}"
         request = Request(f"{url}#part", meta={"download_timeout": 0.1})
         with pytest.raises(DownloadTimeoutError) as error:
@@ -265,66 +227,52 @@ def test_what_takes_too_long_is_given_up_and_closed(server: RawServer, path: str
         assert str(error.value) == f"Getting {url} took longer than 0.1 seconds."
         assert await is_closed(server)
 
-    run(test)
 
-
-def test_the_setting_says_how_long_a_download_may_take(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_the_setting_says_how_long_a_download_may_take(server: RawServer) -> None:
+    async with open_handler(DOWNLOAD_TIMEOUT=0.1) as handler:
         with pytest.raises(DownloadTimeoutError):
             await handler.download_request(Request(f"{server.url}hang"))
 
-    run(test, DOWNLOAD_TIMEOUT=0.1)
 
-
-def test_a_download_that_is_cancelled_closes_its_connection(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_a_download_that_is_cancelled_closes_its_connection(server: RawServer) -> None:
+    async with open_handler() as handler:
         task = asyncio.ensure_future(handler.download_request(Request(f"{server.url}hang")))
-        await until(lambda: bool(server.requests))
+        await until(lambda: bool(server.requests), "it is asked")
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         assert await is_closed(server)
 
-    run(test)
 
-
-def test_a_page_that_is_too_large_is_not_read_to_its_end(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_a_page_that_is_too_large_is_not_read_to_its_end(server: RawServer) -> None:
+    async with open_handler(DOWNLOAD_MAXSIZE=1_000_000) as handler:
         with pytest.raises(DownloadCancelledError, match="larger than download max size"):
             await handler.download_request(Request(f"{server.url}endless"))
         assert await is_closed(server)
 
-    run(test, DOWNLOAD_MAXSIZE=1_000_000)
 
-
-def test_an_answer_may_come_before_the_request_was_sent_fully(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_an_answer_may_come_before_the_request_was_sent_fully(server: RawServer) -> None:
+    async with open_handler() as handler:
         request = Request(f"{server.url}early", method="POST", body=LARGE)
         assert (await handler.download_request(request)).body == b"ok"
         server.may_read.set()
         assert await is_closed(server)
 
-    run(test)
 
-
-def test_a_server_that_is_not_there_refuses() -> None:
+async def test_a_server_that_is_not_there_refuses() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
 
-    async def test(handler: HttpHandler) -> None:
+    async with open_handler() as handler:
         with pytest.raises(DownloadConnectionRefusedError, match="refused by other side: 111"):
             await handler.download_request(Request(f"http://127.0.0.1:{port}/"))
 
-    run(test)
 
-
-def test_a_host_that_does_not_exist_cannot_be_resolved() -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_a_host_that_does_not_exist_cannot_be_resolved() -> None:
+    async with open_handler() as handler:
         for host in ("weft.invalid", "a" * 64 + ".test", "a..test"):
             with pytest.raises(CannotResolveHostError, match=host):
                 await handler.download_request(Request(f"http://{host}/"))
-
-    run(test)
 
 
 # Addresses
@@ -339,22 +287,21 @@ async def address_of(resolver: Resolver, server: RawServer) -> str:
         await pool.close()
 
 
-def test_all_addresses_of_a_host_are_tried(server: RawServer) -> None:
+async def test_all_addresses_of_a_host_are_tried(server: RawServer) -> None:
     resolver = make_resolver(lambda host: ["127.0.0.9", "127.0.0.8", "127.0.0.1"])
-    assert asyncio.run(address_of(resolver, server)) == "127.0.0.1"
+    assert await address_of(resolver, server) == "127.0.0.1"
     resolver.close()
 
 
-def test_a_host_is_looked_up_again_if_none_of_its_addresses_answered(server: RawServer) -> None:
+async def test_a_host_is_looked_up_again_if_none_of_its_addresses_answered(
+    server: RawServer,
+) -> None:
     answers = [["127.0.0.9"], ["127.0.0.1"]]
     resolver = make_resolver(lambda host: answers.pop(0))
 
-    async def main() -> None:
-        with pytest.raises(DownloadConnectionRefusedError):
-            await address_of(resolver, server)
-        assert await address_of(resolver, server) == "127.0.0.1"
-
-    asyncio.run(main())
+    with pytest.raises(DownloadConnectionRefusedError):
+        await address_of(resolver, server)
+    assert await address_of(resolver, server) == "127.0.0.1"
     resolver.close()
 
 
@@ -377,78 +324,67 @@ def watching() -> Iterator[Stops]:
         stops.close()
 
 
-def test_what_waits_for_an_answer_is_cut_off_and_not_sent_again(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_what_waits_for_an_answer_is_cut_off_and_not_sent_again(server: RawServer) -> None:
+    async with open_handler() as handler:
         await handler.download_request(Request(f"{server.url}page"))
         task = await under_way(handler, Request(f"{server.url}hang"))
-        await until(lambda: len(server.requests) == 2)
+        await until(lambda: len(server.requests) == 2, "both are asked for")
         with watching() as stops:
             stops.cut()
         with pytest.raises(DownloadFailedError):
             await task
         assert await is_closed(server)
-
-    run(test)
     assert len(server.requests) == 2
 
 
-def test_an_idle_connection_is_cut_off_too(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_an_idle_connection_is_cut_off_too(server: RawServer) -> None:
+    async with open_handler() as handler:
         await handler.download_request(Request(f"{server.url}page"))
         cut_all()
         await handler.download_request(Request(f"{server.url}page"))
-
-    run(test)
     assert [len(visit.requests) for visit in server.visits] == [1, 1]
 
 
-def test_nothing_is_sent_for_a_moment_after_a_cut(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_nothing_is_sent_for_a_moment_after_a_cut(server: RawServer) -> None:
+    async with open_handler() as handler:
         with watching() as stops:
             stops.cut()
             with pytest.raises(DownloadFailedError, match="cut off"):
                 await handler.download_request(Request(f"{server.url}page"))
             await asyncio.sleep(CUT_S)
             await handler.download_request(Request(f"{server.url}page"))
-
-    run(test)
     assert len(server.requests) == 1
 
 
-def test_what_was_sent_stays_when_only_the_unsent_is_cut_off(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_what_was_sent_stays_when_only_the_unsent_is_cut_off(server: RawServer) -> None:
+    async with open_handler() as handler:
         sent = await under_way(handler, Request(f"{server.url}hang"))
-        await until(lambda: len(server.requests) == 1)
+        await until(lambda: len(server.requests) == 1, "one is asked for")
         unsent = await under_way(handler, Request(f"{server.url}deaf", method="POST", body=LARGE))
-        await until(lambda: len(server.requests) == 2)
+        await until(lambda: len(server.requests) == 2, "both are asked for")
         cut_unsent()
         with pytest.raises(DownloadFailedError):
             await unsent
         assert not sent.done()
         sent.cancel()
 
-    run(test)
 
-
-def test_what_looks_for_its_host_is_cut_off_at_once() -> None:
+async def test_what_looks_for_its_host_is_cut_off_at_once() -> None:
     may_answer = threading.Event()
 
     def look_up(host: str) -> list[str]:
         may_answer.wait(10)
         return ["127.0.0.1"]
 
-    async def main() -> None:
-        resolver, pool = make_resolver(look_up), Pool()
-        task = asyncio.ensure_future(connect(pool, resolver, "slow.test"))
-        await until(lambda: bool(stops.cuttables))
-        cut_unsent()
-        with pytest.raises(DownloadFailedError, match="cut off"):
-            await task
-        assert not may_answer.is_set()
-        may_answer.set()
-        resolver.close()
-
-    asyncio.run(main())
+    resolver, pool = make_resolver(look_up), Pool()
+    task = asyncio.ensure_future(connect(pool, resolver, "slow.test"))
+    await until(lambda: bool(stops.cuttables), "it waits for the address")
+    cut_unsent()
+    with pytest.raises(DownloadFailedError, match="cut off"):
+        await task
+    assert not may_answer.is_set()
+    may_answer.set()
+    resolver.close()
 
 
 @contextmanager
@@ -462,8 +398,8 @@ def crowded() -> Iterator[socket.socket]:
         yield listener
 
 
-def test_what_is_connecting_is_cut_off_at_once() -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_what_is_connecting_is_cut_off_at_once() -> None:
+    async with open_handler() as handler:
         with crowded() as listener:
             task = await under_way(
                 handler, Request(f"http://127.0.0.1:{listener.getsockname()[1]}")
@@ -475,22 +411,18 @@ def test_what_is_connecting_is_cut_off_at_once() -> None:
             with pytest.raises(DownloadFailedError, match="cut off"):
                 await task
 
-    run(test)
 
-
-def test_what_began_before_a_cut_is_not_sent_after_it(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_what_began_before_a_cut_is_not_sent_after_it(server: RawServer) -> None:
+    async with open_handler() as handler:
         task = await under_way(handler, Request(f"http://localhost:{server.port}/page"))
         with watching() as stops:
             stops.cut()
         with pytest.raises(DownloadFailedError, match="cut off"):
             await task
-
-    run(test)
     assert server.requests == []
 
 
-def test_a_process_that_is_stopped_in_the_midst_of_sending_does_not_send_when_it_goes_on(
+async def test_a_process_that_is_stopped_in_the_midst_of_sending_does_not_send_when_it_goes_on(
     server: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped_cut_count() -> int:
@@ -499,26 +431,22 @@ def test_a_process_that_is_stopped_in_the_midst_of_sending_does_not_send_when_it
             cut_unsent()  # as SIGCONT does
         return before
 
-    async def test(handler: HttpHandler) -> None:
+    is_armed, cut_count = threading.Event(), stops.cut_count
+    monkeypatch.setattr(stops, "cut_count", stopped_cut_count)
+    async with open_handler() as handler:
         await handler.download_request(Request(f"{server.url}page"))
         is_armed.set()
         with pytest.raises(DownloadFailedError):
             await handler.download_request(Request(f"{server.url}page", method="POST"))
-
-    is_armed, cut_count = threading.Event(), stops.cut_count
-    monkeypatch.setattr(stops, "cut_count", stopped_cut_count)
-    run(test)
     assert len(server.requests) == 1
 
 
-def test_nothing_is_sent_again_when_the_crawl_ends(server: RawServer) -> None:
-    async def test(handler: HttpHandler) -> None:
+async def test_nothing_is_sent_again_when_the_crawl_ends(server: RawServer) -> None:
+    async with open_handler() as handler:
         await handler.download_request(Request(f"{server.url}page"))
         task = await under_way(handler, Request(f"{server.url}hang"))
-        await until(lambda: len(server.requests) == 2)
+        await until(lambda: len(server.requests) == 2, "both are asked for")
         await handler.close()
         with pytest.raises(DownloadFailedError):
             await task
-
-    run(test)
     assert len(server.requests) == 2

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from rawserver import RawServer, Script
-from running import Process, Weft, wait_until
+from running import Process, Weft
 from weft.testing import Site, SiteServer
 from weft.testing.redis import RedisServer
+from weft.testing.waiting import wait_until
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")
 FILES = 5

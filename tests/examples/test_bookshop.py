@@ -19,9 +19,10 @@ import psutil
 import pytest
 
 from fleet import are_gone
-from running import Weft, wait_until
+from running import Weft
 from weft.testing.mariadb import MariaDbServer
 from weft.testing.sqlserver import program
+from weft.testing.waiting import wait_until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/bookshop"
 BOOKS = 300

@@ -1,6 +1,5 @@
 """Exports under `kill -9`, at any moment: what is shown is whole, and all is there in the end."""
 
-import asyncio
 import random
 import subprocess
 import sys
@@ -29,7 +28,7 @@ def stored_before_kill(output: Path, job_dir: Path, first: int, after_s: float) 
 
 
 @pytest.mark.parametrize("name", ["items.json", "items.parquet"])
-def test_killed_export_shows_all_items_once_in_the_end(
+async def test_killed_export_shows_all_items_once_in_the_end(
     tmp_path: Path, name: str, rng: random.Random
 ) -> None:
     output, job_dir = tmp_path / name, tmp_path / "job"
@@ -39,11 +38,11 @@ def test_killed_export_shows_all_items_once_in_the_end(
         shown = shown_numbers(output)
         assert shown == list(range(len(shown)))
         assert len(shown) >= len(numbers_until(batches)) or has_left_items(job_dir)
-    asyncio.run(store_and_close(output, job_dir))
+    await store_and_close(output, job_dir)
     shown = shown_numbers(output)
     assert shown == list(range(len(shown)))
     assert len(shown) >= len(numbers_until(batches))
-    asyncio.run(store_and_close(output, job_dir, batches))
+    await store_and_close(output, job_dir, batches)
     assert shown_numbers(output) == list(numbers_until(batches + 1))
     assert not has_left_items(job_dir)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "job"])

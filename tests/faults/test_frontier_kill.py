@@ -219,7 +219,9 @@ async def look(path: Path, order: Order, sample: list[int]) -> set[int]:
 
 
 @pytest.mark.parametrize("order", [Order.BFS, Order.PRIORITY])
-def test_killed_frontier_loses_nothing_and_does_nothing_twice(tmp_path: Path, order: Order) -> None:
+async def test_killed_frontier_loses_nothing_and_does_nothing_twice(
+    tmp_path: Path, order: Order
+) -> None:
     print(f"WEFT_TEST_SEED={SEED}")
     chance = random.Random(f"{SEED}{order}")
     witness = Witness()
@@ -230,7 +232,7 @@ def test_killed_frontier_loses_nothing_and_does_nothing_twice(tmp_path: Path, or
         command = [sys.executable, __file__, *arguments]
         witness.hear(heard_before_kill(command, until, chance.uniform(0, most_s)))
         sample = chance.sample(sorted(witness.added), min(20, len(witness.added)))
-        claimable = asyncio.run(look(tmp_path, order, sample))
+        claimable = await look(tmp_path, order, sample)
         stats, queued, seen, hosts = walk(tmp_path)
         assert set(queued.values()) <= {1}
         assert set(queued) == claimable

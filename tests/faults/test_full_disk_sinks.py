@@ -1,6 +1,5 @@
 """Sinks on a full disk: what cannot be stored is told, and can be stored later, once."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,59 +37,52 @@ async def store_until_full(sink: Sink) -> int:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("leave_bytes", [0, 5_000, 40_000, 200_000])
-def test_full_disk_loses_nothing_and_stores_nothing_twice(
+async def test_full_disk_loses_nothing_and_stores_nothing_twice(
     tmp_path: Path, small_disk: Path, layout: str, leave_bytes: int
 ) -> None:
     output, job_dir = (tmp_path / part for part in LAYOUTS[layout])
 
-    async def scenario() -> int:
-        sink = make_sink(str(output), SinkConfig(job_dir))
-        await sink.open()
-        ballast = fill(small_disk, leave_bytes)
-        failed = await store_until_full(sink)
-        with pytest.raises(StoreFullError, match="free some space"):
-            await sink.store(batch_of(failed))
-        assert set(numbers_until(failed)) <= set(read_numbers(output))
-        ballast.unlink()
+    sink = make_sink(str(output), SinkConfig(job_dir))
+    await sink.open()
+    ballast = fill(small_disk, leave_bytes)
+    failed = await store_until_full(sink)
+    with pytest.raises(StoreFullError, match="free some space"):
         await sink.store(batch_of(failed))
-        await sink.store(batch_of(failed + 1))
-        await sink.close()
-        return failed
-
-    failed = asyncio.run(scenario())
+    assert set(numbers_until(failed)) <= set(read_numbers(output))
+    ballast.unlink()
+    await sink.store(batch_of(failed))
+    await sink.store(batch_of(failed + 1))
+    await sink.close()
     assert read_numbers(output) == list(numbers_until(failed + 2))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_sink_opens_after_the_disk_was_full(tmp_path: Path, small_disk: Path, layout: str) -> None:
+async def test_sink_opens_after_the_disk_was_full(
+    tmp_path: Path, small_disk: Path, layout: str
+) -> None:
     output, job_dir = (tmp_path / part for part in LAYOUTS[layout])
 
-    async def scenario() -> int:
-        sink = make_sink(str(output), SinkConfig(job_dir))
-        await sink.open()
-        ballast = fill(small_disk, 100_000)
-        failed = await store_until_full(sink)
-        await sink.close()
-        ballast.unlink()
-        await sink.open()
-        await sink.store(batch_of(failed))
-        await sink.close()
-        return failed
-
-    failed = asyncio.run(scenario())
+    sink = make_sink(str(output), SinkConfig(job_dir))
+    await sink.open()
+    ballast = fill(small_disk, 100_000)
+    failed = await store_until_full(sink)
+    await sink.close()
+    ballast.unlink()
+    await sink.open()
+    await sink.store(batch_of(failed))
+    await sink.close()
     assert read_numbers(output) == list(numbers_until(failed + 1))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_opening_on_a_full_disk_says_so(tmp_path: Path, small_disk: Path, layout: str) -> None:
+async def test_opening_on_a_full_disk_says_so(
+    tmp_path: Path, small_disk: Path, layout: str
+) -> None:
     output, job_dir = (tmp_path / part for part in LAYOUTS[layout])
 
-    async def scenario() -> None:
-        ballast = fill(small_disk, 0)
-        with pytest.raises(StoreFullError):
-            await store_one(output, job_dir, 0)
-        ballast.unlink()
+    ballast = fill(small_disk, 0)
+    with pytest.raises(StoreFullError):
         await store_one(output, job_dir, 0)
-
-    asyncio.run(scenario())
+    ballast.unlink()
+    await store_one(output, job_dir, 0)
     assert read_numbers(output) == list(numbers_until(1))

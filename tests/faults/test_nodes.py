@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from running import wait_until
 from troubles import Troubles
+from weft.testing.waiting import wait_until
 from world import Pages, World, new_world
 
 LEASE_S = 3.0

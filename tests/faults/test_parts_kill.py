@@ -1,6 +1,5 @@
 """Workers that share a file of JSON lines, killed and stopped: each item is in it once."""
 
-import asyncio
 import random
 import time
 from collections.abc import Iterable
@@ -124,20 +123,17 @@ def test_worker_that_was_stopped_while_the_others_ended_merges_its_own(
     assert parts_of(job_dir) == []
 
 
-def test_worker_that_was_stopped_while_another_started_over_goes_on(
+async def test_worker_that_was_stopped_while_another_started_over_goes_on(
     output: Path, job_dir: Path
 ) -> None:
-    async def start_over() -> None:
+    with workers(1, output, job_dir) as [sleeper]:
+        sleeper.do("open", 0, 1)
+        sleeper.stop()
         sink = shared_sink(output, job_dir, merge_every_s=5)
         await sink.open()
         await sink.clear()
         await sink.store(batch_of(5))
         await sink.close()
-
-    with workers(1, output, job_dir) as [sleeper]:
-        sleeper.do("open", 0, 1)
-        sleeper.stop()
-        asyncio.run(start_over())
         sleeper.go_on()
         sleeper.do(3, "close")
     numbers = read_numbers(output)
@@ -152,19 +148,18 @@ async def close_on_a_full_disk(sink: Sink, disk: Path, parts: Path) -> None:
     ballast.unlink()
 
 
-def test_disk_that_is_full_during_the_merge_loses_nothing(tmp_path: Path, job_dir: Path) -> None:
+async def test_disk_that_is_full_during_the_merge_loses_nothing(
+    tmp_path: Path, job_dir: Path
+) -> None:
     with small_disk_at(tmp_path / "disk", size_mb=2) as disk:
         output = disk / "items.jsonl"
 
-        async def scenario() -> None:
-            sink = shared_sink(output, job_dir, merge_every_s=1000)
-            await sink.open()
-            for number in range(20):
-                await sink.store(batch_of(number))
-            await close_on_a_full_disk(sink, disk, job_dir / "parts")
-            await sink.open()
-            await sink.close()
-
-        asyncio.run(scenario())
+        sink = shared_sink(output, job_dir, merge_every_s=1000)
+        await sink.open()
+        for number in range(20):
+            await sink.store(batch_of(number))
+        await close_on_a_full_disk(sink, disk, job_dir / "parts")
+        await sink.open()
+        await sink.close()
         assert read_numbers(output) == list(range(20 * BATCH_ITEMS))
         assert parts_of(job_dir) == []

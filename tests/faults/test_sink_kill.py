@@ -1,6 +1,5 @@
 """Sinks under `kill -9`: every item is there in the end, once."""
 
-import asyncio
 import random
 import subprocess
 import sys
@@ -30,7 +29,7 @@ def stored_before_kill(output: Path, job_dir: Path, first: int, after_s: float) 
 
 
 @pytest.mark.parametrize("name", ["items.db", "items.jsonl"])
-def test_killed_sink_loses_nothing_and_stores_nothing_twice(
+async def test_killed_sink_loses_nothing_and_stores_nothing_twice(
     tmp_path: Path, name: str, rng: random.Random
 ) -> None:
     output, job_dir = tmp_path / name, tmp_path / "job"
@@ -40,5 +39,5 @@ def test_killed_sink_loses_nothing_and_stores_nothing_twice(
         numbers = Counter(read_numbers(output))
         assert set(numbers_until(batches)) <= set(numbers)
         assert max(numbers.values(), default=1) == 1
-    asyncio.run(store_one(output, job_dir, batches))
+    await store_one(output, job_dir, batches)
     assert read_numbers(output) == list(numbers_until(batches + 1))

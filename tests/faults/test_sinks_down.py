@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from running import WEFT, wait_until
+from running import WEFT
 from servers import started
 from weft.testing import Site, SiteServer
 from weft.testing.ftp import FtpServer
@@ -22,6 +22,7 @@ from weft.testing.mariadb import MariaDbServer
 from weft.testing.mongodb import MongoServer
 from weft.testing.postgresql import PostgreSqlServer
 from weft.testing.s3 import BUCKET, S3Server
+from weft.testing.waiting import wait_until
 
 HOSTS = tuple(f"127.0.0.{number}" for number in range(1, 7))
 PAGES = 60

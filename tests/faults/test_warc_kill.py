@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from running import Weft, wait_until
+from running import Weft
 from warcs import read_pages
 from weft.testing import Site, SiteServer
+from weft.testing.waiting import wait_until
 
 SITE = Site(pages=300, links=10, size_bytes=20_000, redirects_every=7, latency_s=0.01)
 KILLS = 3

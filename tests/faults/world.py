@@ -10,7 +10,6 @@ from typing import TypeVar
 from cluster import JOB, Cluster, Order
 from invariants import check_concurrency, check_delays, check_owners, check_sink
 from network import new_network
-from running import wait_until
 from servers import all_keys
 from slowlink import SlowLink
 from watch import LeaseWatch
@@ -20,6 +19,7 @@ from weft.redis.keys import is_ours
 from weft.sinks import SinkConfig, make_sink
 from weft.testing import Hit, Site, SiteServer
 from weft.testing.redis import RedisServer
+from weft.testing.waiting import wait_until
 
 Answer = TypeVar("Answer")
 

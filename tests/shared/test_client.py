@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,10 +15,6 @@ from weft.records import AddStatus
 from weft.redis.client import Client
 from weft.testing.frontier_contract import done, requests
 from weft.testing.redis import RedisSentinel, RedisServer
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(test)
 
 
 @pytest.fixture
@@ -38,10 +34,10 @@ def later(seconds: float, action: Any) -> threading.Thread:
     return thread
 
 
-def test_a_server_that_was_killed_is_waited_for(
+async def test_a_server_that_was_killed_is_waited_for(
     own_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test() -> None:
+    with caplog.at_level(logging.WARNING):
         async with RedisFrontier(own_server.url, "job") as frontier:
             await frontier.add(requests(10))
             claims = (await frontier.claim("me", 3)).claims
@@ -54,78 +50,63 @@ def test_a_server_that_was_killed_is_waited_for(
             stats = await frontier.stats()
             assert (stats.done, stats.queued, stats.claimed) == (3, 8, 0)
         assert frontier.restarts == 1
-
-    with caplog.at_level(logging.WARNING):
-        run(test())
     assert "the crawl waits, nothing is lost" in caplog.text
     assert "is back after" in caplog.text
 
 
-def test_a_claim_is_not_finished_at_a_server_that_may_have_forgotten_what_it_brought(
+async def test_a_claim_is_not_finished_at_a_server_that_may_have_forgotten_what_it_brought(
     own_server: RedisServer,
 ) -> None:
-    async def test() -> None:
-        async with RedisFrontier(own_server.url, "job") as frontier:
-            await frontier.add(requests(3))
-            claims = (await frontier.claim("me", 3)).claims
-            own_server.kill()
-            back = later(0.5, own_server.start)
-            assert await frontier.finish(done(claims)) == [False] * 3
-            back.join()
-            stats = await frontier.stats()
-            assert (stats.done, stats.claimed) == (0, 3)
-
-    run(test())
+    async with RedisFrontier(own_server.url, "job") as frontier:
+        await frontier.add(requests(3))
+        claims = (await frontier.claim("me", 3)).claims
+        own_server.kill()
+        back = later(0.5, own_server.start)
+        assert await frontier.finish(done(claims)) == [False] * 3
+        back.join()
+        stats = await frontier.stats()
+        assert (stats.done, stats.claimed) == (0, 3)
 
 
-def test_nor_if_nobody_has_noticed_that_it_is_another(own_server: RedisServer) -> None:
-    async def test() -> None:
-        async with RedisFrontier(own_server.url, "job") as frontier:
-            await frontier.add(requests(3))
-            claims = (await frontier.claim("me", 3)).claims
-            own_server.kill()
-            own_server.start()
-            # Another has taught the new one our scripts: it would do what it is told.
-            async with RedisFrontier(own_server.url, "other") as other:
-                await other.add(requests(1))
-                await other.finish(done((await other.claim("you", 1)).claims))
-            assert await frontier.finish(done(claims)) == [False] * 3
-            assert (await frontier.stats()).claimed == 3
-
-    run(test())
+async def test_nor_if_nobody_has_noticed_that_it_is_another(own_server: RedisServer) -> None:
+    async with RedisFrontier(own_server.url, "job") as frontier:
+        await frontier.add(requests(3))
+        claims = (await frontier.claim("me", 3)).claims
+        own_server.kill()
+        own_server.start()
+        # Another has taught the new one our scripts: it would do what it is told.
+        async with RedisFrontier(own_server.url, "other") as other:
+            await other.add(requests(1))
+            await other.finish(done((await other.claim("you", 1)).claims))
+        assert await frontier.finish(done(claims)) == [False] * 3
+        assert (await frontier.stats()).claimed == 3
 
 
-def test_a_server_that_hangs_is_waited_for(own_server: RedisServer) -> None:
-    async def test() -> None:
-        async with Client(own_server.url, timeout_s=0.3) as client:
-            own_server.stop()
-            back = later(1.0, own_server.cont)
-            assert await client.run([("PING",)]) == [True]
-            back.join()
-            assert client.restarts == 0
-
-    run(test())
+async def test_a_server_that_hangs_is_waited_for(own_server: RedisServer) -> None:
+    async with Client(own_server.url, timeout_s=0.3) as client:
+        own_server.stop()
+        back = later(1.0, own_server.cont)
+        assert await client.run([("PING",)]) == [True]
+        back.join()
+        assert client.restarts == 0
 
 
-def test_a_silent_reconnect_to_another_server_is_noticed(own_server: RedisServer) -> None:
+async def test_a_silent_reconnect_to_another_server_is_noticed(own_server: RedisServer) -> None:
     """Between two calls: no command has failed."""
 
-    async def test() -> None:
-        async with Client(own_server.url) as client:
-            await client.run([("PING",)])
-            own_server.kill()
-            own_server.start()
-            await asyncio.sleep(0.1)
-            await client.run([("PING",)])
-            assert client.restarts == 1
-
-    run(test())
+    async with Client(own_server.url) as client:
+        await client.run([("PING",)])
+        own_server.kill()
+        own_server.start()
+        await asyncio.sleep(0.1)
+        await client.run([("PING",)])
+        assert client.restarts == 1
 
 
-def test_a_server_without_memory_holds_the_crawl(
+async def test_a_server_without_memory_holds_the_crawl(
     own_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test() -> None:
+    with caplog.at_level(logging.WARNING):
         async with RedisFrontier(own_server.url, "job") as frontier:
             await frontier.add(requests(20))
             claims = (await frontier.claim("me", 5)).claims
@@ -143,72 +124,54 @@ def test_a_server_without_memory_holds_the_crawl(
             back.join()
             stats = await frontier.stats()
             assert (stats.added, stats.pending) == (40, 39)
-
-    with caplog.at_level(logging.WARNING):
-        run(test())
     assert "is out of memory" in caplog.text
 
 
-def test_a_read_only_server_holds_the_crawl(
+async def test_a_read_only_server_holds_the_crawl(
     own_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test() -> None:
+    with caplog.at_level(logging.WARNING):
         async with RedisFrontier(own_server.url, "job") as frontier:
             await frontier.add(requests(5))
             own_server.ask("REPLICAOF", "127.0.0.1", 1)
             back = later(1.0, lambda: own_server.ask("REPLICAOF", "NO", "ONE"))
             assert await frontier.add(requests(6)) == [AddStatus.KNOWN] * 5 + [AddStatus.QUEUED]
             back.join()
-
-    with caplog.at_level(logging.WARNING):
-        run(test())
     assert "is read-only" in caplog.text
 
 
-def test_patience_ends_with_a_clear_error(own_server: RedisServer) -> None:
-    async def test() -> None:
-        async with Client(own_server.url, patience_s=0.3) as client:
-            own_server.kill()
-            with pytest.raises(StoreError, match=r"does not answer .* nothing is lost"):
-                await client.run([("PING",)])
-
-    run(test())
+async def test_patience_ends_with_a_clear_error(own_server: RedisServer) -> None:
+    async with Client(own_server.url, patience_s=0.3) as client:
+        own_server.kill()
+        with pytest.raises(StoreError, match=r"does not answer .* nothing is lost"):
+            await client.run([("PING",)])
 
 
 @pytest.mark.parametrize(
     "url",
     ["redis://127.0.0.1:1/0", "unix:///nowhere/socket", "redis+sentinel://127.0.0.1:1/mymaster"],
 )
-def test_a_server_that_is_not_there_is_told_at_once(url: str) -> None:
-    async def test() -> None:
-        started_s = time.monotonic()
-        with pytest.raises(StoreError, match="does not answer"):
-            await Client(url).__aenter__()
-        assert time.monotonic() - started_s < 5
-
-    run(test())
+async def test_a_server_that_is_not_there_is_told_at_once(url: str) -> None:
+    started_s = time.monotonic()
+    with pytest.raises(StoreError, match="does not answer"):
+        await Client(url).__aenter__()
+    assert time.monotonic() - started_s < 5
 
 
-def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
-    async def test() -> None:
-        with pytest.raises(StoreError):
-            await Client("redis+cluster://127.0.0.1:1").__aenter__()
-
-    run(test())
+async def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
+    with pytest.raises(StoreError):
+        await Client("redis+cluster://127.0.0.1:1").__aenter__()
 
 
-def test_a_wrong_password_is_told_at_once_and_not_shown(own_server: RedisServer) -> None:
+async def test_a_wrong_password_is_told_at_once_and_not_shown(own_server: RedisServer) -> None:
     own_server.ask("CONFIG", "SET", "requirepass", "right")
 
-    async def test() -> None:
-        url = own_server.url.replace("://", "://:wrong@")
-        with pytest.raises(StoreError, match="cannot be used") as caught:
-            await Client(url).__aenter__()
-        assert "wrong@" not in str(caught.value)
-        async with Client(own_server.url.replace("://", "://:right@")) as client:
-            assert await client.run([("PING",)]) == [True]
-
-    run(test())
+    url = own_server.url.replace("://", "://:wrong@")
+    with pytest.raises(StoreError, match="cannot be used") as caught:
+        await Client(url).__aenter__()
+    assert "wrong@" not in str(caught.value)
+    async with Client(own_server.url.replace("://", "://:right@")) as client:
+        assert await client.run([("PING",)]) == [True]
 
 
 @pytest.mark.parametrize("url", ["redis://h:port/0", "redis+sentinel://h:1", "redis+cluster://"])
@@ -217,7 +180,7 @@ def test_what_is_no_address_is_told(url: str) -> None:
         Client(url)
 
 
-def test_a_failover_is_waited_for_and_counted() -> None:
+async def test_a_failover_is_waited_for_and_counted() -> None:
     async def test(sentinel: RedisSentinel) -> None:
         async with RedisFrontier(sentinel.url, "job") as frontier:
             await frontier.add(requests(10))
@@ -231,20 +194,17 @@ def test_a_failover_is_waited_for_and_counted() -> None:
             assert frontier.restarts >= 1
 
     with RedisSentinel() as sentinel:
-        run(test(sentinel))
+        await test(sentinel)
 
 
 @pytest.mark.parametrize(
     ("problem", "is_told"),
     [(BrokenPipeError(32, "Broken pipe"), False), (ValueError("a bug"), True)],
 )
-def test_a_connection_that_nobody_asks_for_any_more_is_lost_silently(
+async def test_a_connection_that_nobody_asks_for_any_more_is_lost_silently(
     own_server: RedisServer, caplog: pytest.LogCaptureFixture, problem: Exception, is_told: bool
 ) -> None:
-    async def test() -> None:
-        async with Client(own_server.url), Client(own_server.url):
-            # As asyncio's streams leave it behind when their writer was cancelled.
-            asyncio.get_running_loop().create_future().set_exception(problem)
-
-    run(test())
+    async with Client(own_server.url), Client(own_server.url):
+        # As asyncio's streams leave it behind when their writer was cancelled.
+        asyncio.get_running_loop().create_future().set_exception(problem)
     assert ("never retrieved" in caplog.text) is is_told

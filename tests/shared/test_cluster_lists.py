@@ -1,9 +1,5 @@
 """What nodes and workers say of themselves in Redis, and what others read from it."""
 
-import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
-
 import msgspec
 
 from servers import Kit
@@ -19,14 +15,6 @@ STATUS = NodeStatus(host="h", pid=7, jobs={"j": DutyStatus(DutyState.FAILED, 3, 
 WORK = Work(("https://example.org/",), {"a": "1"}, {"DEPTH_LIMIT": 2, "WEFT_SINKS": ["x"]}, "INFO")
 
 
-def run(kit: Kit, test: Callable[[Client], Coroutine[Any, Any, None]]) -> None:
-    async def open_and_run() -> None:
-        async with Client(kit.url) as client:
-            await test(client)
-
-    asyncio.run(open_and_run())
-
-
 async def make_older(client: Client, name: str, age_ms: int) -> None:
     """Let a node have been silent for so long."""
     [record] = await client.run([("HGET", keys.NODES, name)])
@@ -35,8 +23,8 @@ async def make_older(client: Client, name: str, age_ms: int) -> None:
     await client.run([("HSET", keys.NODES, name, older)])
 
 
-def test_a_node_is_listed_as_it_says_it_is(setup: Kit) -> None:
-    async def test(client: Client) -> None:
+async def test_a_node_is_listed_as_it_says_it_is(setup: Kit) -> None:
+    async with Client(setup.url) as client:
         nodes = Nodes(client)
         assert await nodes.all() == []
         beaten, order = await nodes.beat("b", "1", STATUS)
@@ -52,11 +40,9 @@ def test_a_node_is_listed_as_it_says_it_is(setup: Kit) -> None:
         await nodes.leave("b")
         assert [node.name for node in await nodes.all()] == ["a"]
 
-    run(setup, test)
 
-
-def test_a_name_belongs_to_one_node_until_that_is_lost(redis_server: RedisServer) -> None:
-    async def test(client: Client) -> None:
+async def test_a_name_belongs_to_one_node_until_that_is_lost(redis_server: RedisServer) -> None:
+    async with Client(redis_server.url) as client:
         nodes = Nodes(client)
         await nodes.beat("n", "first", STATUS)
         refused, _ = await nodes.beat("n", "second", NodeStatus())
@@ -71,11 +57,9 @@ def test_a_name_belongs_to_one_node_until_that_is_lost(redis_server: RedisServer
         assert (await nodes.beat("n", "first", STATUS))[0].rival_at_ms  # it comes back too late
         assert (await nodes.all())[0].instance == "second"
 
-    run(redis_server, test)
 
-
-def test_a_lost_node_is_forgotten_after_a_day(redis_server: RedisServer) -> None:
-    async def test(client: Client) -> None:
+async def test_a_lost_node_is_forgotten_after_a_day(redis_server: RedisServer) -> None:
+    async with Client(redis_server.url) as client:
         for name, age_h in (("old", 25), ("lost", 23)):
             await Nodes(client).beat(name, "1", STATUS)
             await Nodes(client).tell(name, NodeOrder.DRAIN)
@@ -85,11 +69,9 @@ def test_a_lost_node_is_forgotten_after_a_day(redis_server: RedisServer) -> None
         [orders] = await client.run([("HKEYS", keys.NODE_ORDERS)])
         assert orders == [b"lost"]
 
-    run(redis_server, test)
 
-
-def test_a_node_hears_its_orders(redis_server: RedisServer) -> None:
-    async def test(client: Client) -> None:
+async def test_a_node_hears_its_orders(redis_server: RedisServer) -> None:
+    async with Client(redis_server.url) as client:
         nodes = Nodes(client)
 
         async def order_of(instance: str) -> NodeOrder | None:
@@ -106,11 +88,9 @@ def test_a_node_hears_its_orders(redis_server: RedisServer) -> None:
         await nodes.withdraw("n")
         assert await order_of("2") is None
 
-    run(redis_server, test)
 
-
-def test_a_job_is_started_and_steered(setup: Kit) -> None:
-    async def test(client: Client) -> None:
+async def test_a_job_is_started_and_steered(setup: Kit) -> None:
+    async with Client(setup.url) as client:
         jobs = Jobs(client)
         assert await jobs.get("j") == Job("j")
         await jobs.let_run("j")
@@ -126,16 +106,14 @@ def test_a_job_is_started_and_steered(setup: Kit) -> None:
         assert await jobs.start("j", other) == 2
         assert await jobs.get("j") == Job("j", JobState.RUNNING, other, 2)
 
-    run(setup, test)
 
-
-def test_workers_are_listed_until_they_are_buried(setup: Kit) -> None:
+async def test_workers_are_listed_until_they_are_buried(setup: Kit) -> None:
     async def join(client: Client, name: str) -> Membership:
         membership = Membership(client, "j", name)
         await membership.meet(Status(node="n", pid=3), seats=1, patience_ms=0)
         return membership
 
-    async def test(client: Client) -> None:
+    async with Client(setup.url) as client:
         jobs = Jobs(client)
         one = await join(client, "one")
         await join(client, "two")
@@ -153,5 +131,3 @@ def test_workers_are_listed_until_they_are_buried(setup: Kit) -> None:
         [lost] = (await jobs.workers(["j"]))["j"]
         assert lost.is_lost
         assert lost.state == "lost"
-
-    run(setup, test)

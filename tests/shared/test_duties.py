@@ -1,8 +1,8 @@
 """What a node makes of the jobs that it sees, with small programs in place of workers."""
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from weft.node import duty, process
 from weft.node.duties import Duties, NodeConfig
 from weft.redis.client import Client
 from weft.testing.redis import RedisServer
+from weft.testing.waiting import until
 
 WORK = Work(("books.py",), {}, {"DEPTH_LIMIT": 3}, "INFO")
 JOB = Job("it", JobState.RUNNING, WORK, starts=1, run="1")
@@ -62,14 +63,7 @@ class Stage:
         return told.state if told else None
 
     async def wait_for(self, state: DutyState) -> None:
-        await self.wait_until(lambda: self.state() is state)
-
-    async def wait_until(self, is_so: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
-            while True:
-                if is_so():
-                    return
-                await asyncio.sleep(0.01)
+        await until(lambda: self.state() is state, f"the duty is {state.value}")
 
 
 Plays = Callable[[str], None]
@@ -86,23 +80,21 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Plays:
     return become
 
 
-def run(redis_server: RedisServer, test: Callable[[Stage], Awaitable[None]]) -> None:
-    async def open_and_run() -> None:
-        async with Client(redis_server.url) as client:
-            made = Stage(client, redis_server.url)
-            try:
-                await test(made)
-            finally:
-                made.duties.kill()
-                await made.duties.end()
-
-    asyncio.run(open_and_run())
+@asynccontextmanager
+async def stage(redis_server: RedisServer) -> AsyncIterator[Stage]:
+    async with Client(redis_server.url) as client:
+        made = Stage(client, redis_server.url)
+        try:
+            yield made
+        finally:
+            made.duties.kill()
+            await made.duties.end()
 
 
-def test_workers_are_told_what_their_node_is(redis_server: RedisServer, play: Plays) -> None:
+async def test_workers_are_told_what_their_node_is(redis_server: RedisServer, play: Plays) -> None:
     play("print(json.dumps(work['overrides']), file=sys.stderr); report('finished')")
 
-    async def test(made: Stage) -> None:
+    async with stage(redis_server) as made:
         await made.show()
         await made.wait_for(DutyState.ENDED)
         told = next(line for line in made.said if "DEPTH_LIMIT" in line)
@@ -115,15 +107,13 @@ def test_workers_are_told_what_their_node_is(redis_server: RedisServer, play: Pl
             "WEFT_FRESH": False,
         }
 
-    run(redis_server, test)
 
-
-def test_a_job_that_has_ended_here_is_left_alone_for_a_while(
+async def test_a_job_that_has_ended_here_is_left_alone_for_a_while(
     redis_server: RedisServer, play: Plays, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play("report('finished')")
 
-    async def test(made: Stage) -> None:
+    async with stage(redis_server) as made:
         await made.show(run="")  # the worker makes the run
         await made.wait_for(DutyState.ENDED)
         await made.show()
@@ -139,8 +129,6 @@ def test_a_job_that_has_ended_here_is_left_alone_for_a_while(
         assert made.duties.totals().pages == 6
         assert made.duties.totals().errors == 3
 
-    run(redis_server, test)
-
 
 @pytest.mark.parametrize(
     ("program", "state"),
@@ -150,12 +138,12 @@ def test_a_job_that_has_ended_here_is_left_alone_for_a_while(
         ("report('store_error', 'the disk is full')", DutyState.FAILED),
     ],
 )
-def test_what_would_end_in_the_same_way_is_tried_when_it_is_started_again(
+async def test_what_would_end_in_the_same_way_is_tried_when_it_is_started_again(
     program: str, state: DutyState, redis_server: RedisServer, play: Plays
 ) -> None:
     play(program)
 
-    async def test(made: Stage) -> None:
+    async with stage(redis_server) as made:
         for starts in (1, 2):
             await made.show(starts=starts)
             await made.wait_for(state)
@@ -165,29 +153,25 @@ def test_what_would_end_in_the_same_way_is_tried_when_it_is_started_again(
         await made.show(starts=2)
         assert made.begun == (3 if state is DutyState.FAILED else 2)
 
-    run(redis_server, test)
 
-
-def test_a_worker_that_stopped_because_the_job_was_is_there_again_when_it_is_not(
+async def test_a_worker_that_stopped_because_the_job_was_is_there_again_when_it_is_not(
     redis_server: RedisServer, play: Plays
 ) -> None:
     play("report('stopped')")
 
-    async def test(made: Stage) -> None:
+    async with stage(redis_server) as made:
         await made.show()
         await made.wait_for(DutyState.ENDED)
         await made.show()
         assert made.begun == 2
 
-    run(redis_server, test)
 
-
-def test_a_job_that_is_paused_keeps_its_workers_and_gets_no_new_ones(
+async def test_a_job_that_is_paused_keeps_its_workers_and_gets_no_new_ones(
     redis_server: RedisServer, play: Plays
 ) -> None:
     play(WAITS)
 
-    async def test(made: Stage) -> None:
+    async with stage(redis_server) as made:
         await made.show(state=JobState.PAUSED)
         await made.show(work=None)
         assert made.begun == 0
@@ -196,15 +180,13 @@ def test_a_job_that_is_paused_keeps_its_workers_and_gets_no_new_ones(
         await made.show(state=JobState.PAUSED)
         assert made.state() is DutyState.RUNNING
 
-    run(redis_server, test)
 
-
-def test_workers_of_a_job_that_is_stopped_or_gone_are_killed_if_they_do_not_end(
+async def test_workers_of_a_job_that_is_stopped_or_gone_are_killed_if_they_do_not_end(
     redis_server: RedisServer, play: Plays
 ) -> None:
     play(DEAF)
 
-    async def test(made: Stage) -> None:
+    async with stage(redis_server) as made:
         await made.show()
         await made.wait_for(DutyState.RUNNING)
         pid = int(made.said[-1].removeprefix("it: [worker 1] "))
@@ -219,13 +201,11 @@ def test_workers_of_a_job_that_is_stopped_or_gone_are_killed_if_they_do_not_end(
         assert made.state() is None
         assert (await made.jobs.workers(["it"]))["it"] == []
 
-    run(redis_server, test)
 
-
-def test_who_drains_begins_nothing(redis_server: RedisServer, play: Plays) -> None:
+async def test_who_drains_begins_nothing(redis_server: RedisServer, play: Plays) -> None:
     play(WAITS)
 
-    async def test(made: Stage) -> None:
+    async with stage(redis_server) as made:
         await made.show()
         await made.wait_for(DutyState.RUNNING)
         made.duties.drain()
@@ -238,19 +218,15 @@ def test_who_drains_begins_nothing(redis_server: RedisServer, play: Plays) -> No
         await made.show()
         assert made.begun == 2
 
-    run(redis_server, test)
 
-
-def test_a_worker_that_dies_with_pages_is_replaced_after_growing_pauses(
+async def test_a_worker_that_dies_with_pages_is_replaced_after_growing_pauses(
     redis_server: RedisServer, play: Plays
 ) -> None:
     play("tell(progress=progress(1)); os.kill(os.getpid(), 9)")
 
-    async def test(made: Stage) -> None:
+    async with stage(redis_server) as made:
         begun_s = monotonic_s()
         await made.show()
-        await made.wait_until(lambda: made.duties.totals().deaths == 4)
+        await until(lambda: made.duties.totals().deaths == 4, "four have died")
         assert monotonic_s() - begun_s > 0.25 + 0.5 + 1
         assert made.state() is DutyState.RUNNING
-
-    run(redis_server, test)

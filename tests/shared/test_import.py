@@ -1,6 +1,5 @@
 """A crawl moves from scrapy-redis to Weft."""
 
-import asyncio
 import json
 import os
 import pickle
@@ -118,30 +117,27 @@ def memory(order: Order = Order.PRIORITY) -> MemoryFrontier:
     return MemoryFrontier(FrontierConfig(order=order, limits=limits))
 
 
-def bring(
+async def bring(
     old: Old, frontier: Frontier | None, keys: Keys = KEYS, settings: Any = None, **options: Any
 ) -> Result:
-    async def bring() -> Result:
-        async with Source(parse_store(old.url), keys) as source:
-            transfer = Transfer(packing(**(settings or {})), **options)
-            await transfer.check(source)
-            return await transfer.run(source, frontier)
-
-    return asyncio.run(bring())
+    async with Source(parse_store(old.url), keys) as source:
+        transfer = Transfer(packing(**(settings or {})), **options)
+        await transfer.check(source)
+        return await transfer.run(source, frontier)
 
 
-def claims(frontier: Frontier) -> list[Claim]:
-    return asyncio.run(frontier.claim("me", 1_000)).claims
+async def claims(frontier: Frontier) -> list[Claim]:
+    return (await frontier.claim("me", 1_000)).claims
 
 
-def urls(frontier: Frontier) -> list[str]:
-    return [claim.request.url for claim in claims(frontier)]
+async def urls(frontier: Frontier) -> list[str]:
+    return [claim.request.url for claim in await claims(frontier)]
 
 
-def add(frontier: Frontier, *requests: Request) -> list[AddStatus]:
+async def add(frontier: Frontier, *requests: Request) -> list[AddStatus]:
     """As links that are found."""
     pack = packing().pack
-    return asyncio.run(frontier.add([pack(entry(request)) for request in requests]))
+    return await frontier.add([pack(entry(request)) for request in requests])
 
 
 # The whole way, with scrapy-redis itself
@@ -191,7 +187,7 @@ def scrape_half(old: Old, name: str, server: SiteServer) -> set[str]:
 
 @pytest.mark.parametrize("order", [Order.PRIORITY, Order.BFS, Order.DFS])
 @pytest.mark.parametrize("name", ["PriorityQueue", "FifoQueue", "LifoQueue"])
-def test_the_order_is_that_of_scrapy_redis(
+async def test_the_order_is_that_of_scrapy_redis(
     old: Old, name: str, order: Order, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source_module, "PAGE", 3)
@@ -207,8 +203,8 @@ def test_the_order_is_that_of_scrapy_redis(
         is_lifo=False,
     )
     frontier = memory(order)
-    bring(old, frontier, keys, {"WEFT_ORDER": order.value})
-    assert urls(frontier) == [queue.pop().url for _ in range(10)]
+    await bring(old, frontier, keys, {"WEFT_ORDER": order.value})
+    assert await urls(frontier) == [queue.pop().url for _ in range(10)]
 
 
 def test_our_fingerprints_are_those_of_scrapy_redis(old: Old) -> None:
@@ -226,7 +222,7 @@ def test_our_fingerprints_are_those_of_scrapy_redis(old: Old) -> None:
 # What a request is made of
 
 
-def test_requests_come_as_they_were(old: Old) -> None:
+async def test_requests_come_as_they_were(old: Old) -> None:
     spider = old.spider
     given = Request(
         "http://a/page?x=1",
@@ -243,8 +239,8 @@ def test_requests_come_as_they_were(old: Old) -> None:
     )
     old.enter(entry(given, spider))
     frontier = memory()
-    assert bring(old, frontier).queued == 1
-    [claim] = claims(frontier)
+    assert (await bring(old, frontier)).queued == 1
+    [claim] = await claims(frontier)
     maker = packing()
     packed = claim.request
     made = maker._intake._packer.unpack(packed.url, packed.priority, packed.payload)
@@ -252,24 +248,24 @@ def test_requests_come_as_they_were(old: Old) -> None:
     assert theirs == ours
 
 
-def test_requests_as_json_are_read(old: Old) -> None:
+async def test_requests_as_json_are_read(old: Old) -> None:
     fields = Request("http://a/", method="PUT", priority=7).to_dict()
     texts = fields | {"body": "text", "headers": {"Accept": ["a"]}, "callback": "parse_page"}
     old.enter(json.dumps(texts).encode())
     frontier = memory()
-    assert bring(old, frontier).queued == 1
-    [claim] = claims(frontier)
+    assert (await bring(old, frontier)).queued == 1
+    [claim] = await claims(frontier)
     assert claim.request.priority == 7
     assert b"parse_page" in claim.request.payload
     assert b"text" in claim.request.payload
 
 
-def test_requests_that_scrapy_helped_to_build_are_plain_ones(old: Old) -> None:
+async def test_requests_that_scrapy_helped_to_build_are_plain_ones(old: Old) -> None:
     form = FormRequest("http://a/form", formdata={"a": "1"})
     old.enter(entry(form), entry(JsonRequest("http://a/json", data={"a": 1})))
     frontier = memory()
-    assert bring(old, frontier).skipped == 0
-    payloads = b"".join(claim.request.payload for claim in claims(frontier))
+    assert (await bring(old, frontier)).skipped == 0
+    payloads = b"".join(claim.request.payload for claim in await claims(frontier))
     assert b"a=1" in payloads
     assert b'{"a": 1}' in payloads
 
@@ -310,16 +306,16 @@ SKIPPED = {
 
 
 @pytest.mark.parametrize("name", SKIPPED)
-def test_an_entry_that_cannot_be_read_is_skipped_and_told(old: Old, name: str) -> None:
+async def test_an_entry_that_cannot_be_read_is_skipped_and_told(old: Old, name: str) -> None:
     raw, reason = SKIPPED[name]
     old.enter(*entries("1"), raw, *entries("2"))
     frontier = memory()
-    result = bring(old, frontier)
+    result = await bring(old, frontier)
     assert (result.queued, result.skipped) == (2, 1)
     [told] = result.reasons
     assert told.startswith("entry 2")
     assert reason in told
-    assert urls(frontier) == ["http://a/1", "http://a/2"]
+    assert await urls(frontier) == ["http://a/1", "http://a/2"]
 
 
 def test_pickled_code_is_not_run(weft: Weft, tmp_path: Path, old: Old) -> None:
@@ -350,15 +346,15 @@ def half(old: Old) -> list[Request]:
     return pages
 
 
-def test_what_was_fetched_is_known_and_what_is_queued_is_queued(old: Old) -> None:
+async def test_what_was_fetched_is_known_and_what_is_queued_is_queued(old: Old) -> None:
     pages = half(old)
     frontier = memory()
-    result = bring(old, frontier)
+    result = await bring(old, frontier)
     assert (result.queued, result.learned) == (5, 5)
     assert result.dupefilter is Dupefilter.LEARNED
-    assert add(frontier, *pages) == [AddStatus.KNOWN] * 10
-    assert add(frontier, Request("http://a/new")) == [AddStatus.QUEUED]
-    assert urls(frontier) == [*(page.url for page in pages[5:]), "http://a/new"]
+    assert await add(frontier, *pages) == [AddStatus.KNOWN] * 10
+    assert await add(frontier, Request("http://a/new")) == [AddStatus.QUEUED]
+    assert await urls(frontier) == [*(page.url for page in pages[5:]), "http://a/new"]
 
 
 class Cut(MemoryFrontier):
@@ -390,21 +386,21 @@ class Cut(MemoryFrontier):
 
 @pytest.mark.parametrize("is_after", [False, True])
 @pytest.mark.parametrize("calls", [1, 2, 3, 4])
-def test_an_import_that_was_cut_short_is_done_again(
+async def test_an_import_that_was_cut_short_is_done_again(
     old: Old, calls: int, is_after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source_module, "PAGE", 2)  # three times `add`, then `learn`
     pages = half(old)
     frontier = Cut(calls, is_after=is_after)
     with pytest.raises(KeyboardInterrupt):
-        bring(old, frontier)
-    result = bring(old, frontier)
+        await bring(old, frontier)
+    result = await bring(old, frontier)
     assert (result.read, result.learned) == (5, 5)
-    assert add(frontier, *pages) == [AddStatus.KNOWN] * 10
-    assert urls(frontier) == [page.url for page in pages[5:]]
+    assert await add(frontier, *pages) == [AddStatus.KNOWN] * 10
+    assert await urls(frontier) == [page.url for page in pages[5:]]
 
 
-def test_skipped_entries_keep_the_dupefilter_out(old: Old) -> None:
+async def test_skipped_entries_keep_the_dupefilter_out(old: Old) -> None:
     """Else they were known, and never queued, not even when they can be read."""
     pages = half(old)
     spider = old.spider
@@ -413,23 +409,23 @@ def test_skipped_entries_keep_the_dupefilter_out(old: Old) -> None:
     old.enter(broken)
     old.know(lost)
     frontier = memory()
-    result = bring(old, frontier)
+    result = await bring(old, frontier)
     assert (result.skipped, result.dupefilter) == (1, Dupefilter.LEFT_OUT)
-    assert add(frontier, pages[0]) == [AddStatus.QUEUED]
+    assert await add(frontier, pages[0]) == [AddStatus.QUEUED]
     old.client.lrem(KEYS.queue, 1, broken)  # type: ignore[arg-type]
     old.enter(entry(lost, spider))
-    again = bring(old, frontier)
+    again = await bring(old, frontier)
     assert (again.queued, again.skipped, again.dupefilter) == (1, 0, Dupefilter.LEARNED)
-    assert add(frontier, *pages) == [AddStatus.KNOWN] * 10
+    assert await add(frontier, *pages) == [AddStatus.KNOWN] * 10
 
 
-def test_skipped_entries_can_be_given_up(old: Old) -> None:
+async def test_skipped_entries_can_be_given_up(old: Old) -> None:
     pages = half(old)
     old.enter(b"broken")
     frontier = memory()
-    result = bring(old, frontier, is_giving_up=True)
+    result = await bring(old, frontier, is_giving_up=True)
     assert (result.skipped, result.dupefilter) == (1, Dupefilter.LEARNED)
-    assert add(frontier, *pages) == [AddStatus.KNOWN] * 10
+    assert await add(frontier, *pages) == [AddStatus.KNOWN] * 10
 
 
 @pytest.mark.parametrize(
@@ -439,61 +435,58 @@ def test_skipped_entries_can_be_given_up(old: Old) -> None:
         ("scrapy.utils.request.RequestFingerprinter", "were not made by REQUEST_FINGERPRINTER_"),
     ],
 )
-def test_a_dupefilter_with_other_fingerprints_is_refused_before_anything_is_written(
+async def test_a_dupefilter_with_other_fingerprints_is_refused_before_anything_is_written(
     old: Old, fingerprinter: str | None, reason: str
 ) -> None:
     half(old)
     frontier = memory()
     settings = {"REQUEST_FINGERPRINTER_CLASS": fingerprinter}
     with pytest.raises(ConfigError, match=reason):
-        bring(old, frontier, settings=settings)
-    assert asyncio.run(frontier.stats()).added == 0
-    result = bring(old, frontier, settings=settings, is_queue_only=True)
+        await bring(old, frontier, settings=settings)
+    assert (await frontier.stats()).added == 0
+    result = await bring(old, frontier, settings=settings, is_queue_only=True)
     assert (result.queued, result.dupefilter) == (5, Dupefilter.NOT_WANTED)
 
 
-def test_a_dupefilter_alone_can_be_brought(old: Old) -> None:
+async def test_a_dupefilter_alone_can_be_brought(old: Old) -> None:
     pages = half(old)
     old.client.delete(KEYS.queue)
     old.client.sadd(KEYS.dupefilter, "no fingerprint", "a" * 39 + "X")
     frontier = memory()
-    assert bring(old, frontier).learned == 10
-    assert add(frontier, *pages) == [AddStatus.KNOWN] * 10
+    assert (await bring(old, frontier)).learned == 10
+    assert await add(frontier, *pages) == [AddStatus.KNOWN] * 10
 
 
-def test_a_queue_alone_can_be_brought(old: Old) -> None:
+async def test_a_queue_alone_can_be_brought(old: Old) -> None:
     old.enter(*entries("1", "2"))
-    result = bring(old, memory(), settings={"REQUEST_FINGERPRINTER_CLASS": None})
+    result = await bring(old, memory(), settings={"REQUEST_FINGERPRINTER_CLASS": None})
     assert (result.queued, result.dupefilter) == (2, Dupefilter.EMPTY)
 
 
-def test_unfiltered_requests_come_once_for_each_copy(old: Old) -> None:
+async def test_unfiltered_requests_come_once_for_each_copy(old: Old) -> None:
     twice = entries("x", dont_filter=True) * 2
     old.enter(*twice, *entries("y", dont_filter=True), *entries("x"))
     frontier = memory()
-    assert bring(old, frontier).queued == 4
-    again = bring(old, frontier)
+    assert (await bring(old, frontier)).queued == 4
+    again = await bring(old, frontier)
     assert (again.queued, again.known) == (0, 4)
-    assert urls(frontier) == ["http://a/x", "http://a/x", "http://a/y", "http://a/x"]
+    assert await urls(frontier) == ["http://a/x", "http://a/x", "http://a/y", "http://a/x"]
 
 
-def test_learned_fingerprints_take_eight_bytes_and_leave_nothing_behind(
+async def test_learned_fingerprints_take_eight_bytes_and_leave_nothing_behind(
     redis_server: RedisServer,
 ) -> None:
-    async def test() -> None:
-        async with RedisFrontier(redis_server.url, "job") as frontier:
-            await frontier.learn([number**7 % 2**63 for number in range(1, 20_000)])
-            with redis_server.client() as client:
-                sets = sorted(client.scan_iter("weft:{job}:known:*"))
-                assert len(sets) == 79
-                assert {client.object("encoding", key) for key in sets} == {"intset"}
-            async with RedisFrontier(redis_server.url, "job") as other:
-                known = PackedRequest(3**7, "http://a/", "a")
-                assert await other.add([known]) == [AddStatus.KNOWN]
-            await frontier.clear()
-        assert all_keys(redis_server) == []
-
-    asyncio.run(test())
+    async with RedisFrontier(redis_server.url, "job") as frontier:
+        await frontier.learn([number**7 % 2**63 for number in range(1, 20_000)])
+        with redis_server.client() as client:
+            sets = sorted(client.scan_iter("weft:{job}:known:*"))
+            assert len(sets) == 79
+            assert {client.object("encoding", key) for key in sets} == {"intset"}
+        async with RedisFrontier(redis_server.url, "job") as other:
+            known = PackedRequest(3**7, "http://a/", "a")
+            assert await other.add([known]) == [AddStatus.KNOWN]
+        await frontier.clear()
+    assert all_keys(redis_server) == []
 
 
 # The command
@@ -552,6 +545,6 @@ def test_keys_are_the_users_or_the_projects_or_the_usual_ones() -> None:
     assert keys({"SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.SpiderStack"}).is_lifo
 
 
-def test_an_empty_place_is_told(old: Old) -> None:
+async def test_an_empty_place_is_told(old: Old) -> None:
     with pytest.raises(StoreMissingError, match="name them with --queue-key"):
-        bring(old, memory())
+        await bring(old, memory())

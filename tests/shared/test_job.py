@@ -1,7 +1,6 @@
 """Several workers begin, join, clear: one job."""
 
 import asyncio
-from collections.abc import Coroutine
 from typing import Any
 
 import pytest
@@ -16,145 +15,114 @@ from weft.testing.frontier_contract import done, request, requests
 from weft.testing.redis import RedisServer
 
 
-def run(test: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(test)
-
-
 def make(kit: Kit, job: str = "job", **config: Any) -> RedisFrontier:
     config.setdefault("limits", HostLimits(concurrency=1_000_000))
     return RedisFrontier(kit.url, job, FrontierConfig(**config))
 
 
-def test_of_many_that_begin_again_one_forgets(redis_server: RedisServer) -> None:
-    async def test() -> None:
+async def test_of_many_that_begin_again_one_forgets(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        await frontier.add(requests(50))
+        await frontier.finish(done((await frontier.claim("me", 50)).claims))
+        await frontier.mark_finished()
+
+    async def start(number: int) -> tuple[bool, list[AddStatus]]:
         async with make(redis_server) as frontier:
-            await frontier.add(requests(50))
-            await frontier.finish(done((await frontier.claim("me", 50)).claims))
-            await frontier.mark_finished()
+            is_over = await frontier.begin(is_fresh=False, is_rerun=True)
+            return is_over, await frontier.add(requests(10))
 
-        async def start(number: int) -> tuple[bool, list[AddStatus]]:
-            async with make(redis_server) as frontier:
-                is_over = await frontier.begin(is_fresh=False, is_rerun=True)
-                return is_over, await frontier.add(requests(10))
-
-        answers = await asyncio.gather(*(start(number) for number in range(8)))
-        assert [is_over for is_over, _ in answers].count(True) == 1
-        # Each start request was injected once, by whoever came first.
-        queued = [statuses.count(AddStatus.QUEUED) for _, statuses in answers]
-        assert sum(queued) == 10
-
-    run(test())
+    answers = await asyncio.gather(*(start(number) for number in range(8)))
+    assert [is_over for is_over, _ in answers].count(True) == 1
+    # Each start request was injected once, by whoever came first.
+    queued = [statuses.count(AddStatus.QUEUED) for _, statuses in answers]
+    assert sum(queued) == 10
 
 
-def test_who_dies_while_it_forgets_is_followed_by_another(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server) as frontier:
-            await frontier.add(requests(5))
-            begin = Begin(0, "dead", True, False, 5, patience_ms=300)
-            await frontier._client.run([BEGIN.call("weft:{job}:", b"\x90", begin)])
-        async with make(redis_server) as frontier:
-            assert await frontier.begin(is_fresh=False, is_rerun=False)
-            assert await frontier.add(requests(5)) == [AddStatus.QUEUED] * 5
-
-    run(test())
+async def test_who_dies_while_it_forgets_is_followed_by_another(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        await frontier.add(requests(5))
+        begin = Begin(0, "dead", True, False, 5, patience_ms=300)
+        await frontier._client.run([BEGIN.call("weft:{job}:", b"\x90", begin)])
+    async with make(redis_server) as frontier:
+        assert await frontier.begin(is_fresh=False, is_rerun=False)
+        assert await frontier.add(requests(5)) == [AddStatus.QUEUED] * 5
 
 
-def test_a_worker_notices_that_the_job_was_started_over(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server) as old, make(redis_server) as new:
-            await old.begin(is_fresh=False, is_rerun=False)
-            await old.add(requests(5))
-            claims = (await old.claim("old", 2)).claims
-            assert await new.begin(is_fresh=True, is_rerun=False)
-            await new.add(requests(5))
-            # What it had claimed is stale, and what it claims it cannot keep.
-            assert await old.finish(done(claims)) == [False, False]
-            with pytest.raises(StoreError, match="started over by another"):
-                await old.claim("old", 2)
-
-    run(test())
+async def test_a_worker_notices_that_the_job_was_started_over(redis_server: RedisServer) -> None:
+    async with make(redis_server) as old, make(redis_server) as new:
+        await old.begin(is_fresh=False, is_rerun=False)
+        await old.add(requests(5))
+        claims = (await old.claim("old", 2)).claims
+        assert await new.begin(is_fresh=True, is_rerun=False)
+        await new.add(requests(5))
+        # What it had claimed is stale, and what it claims it cannot keep.
+        assert await old.finish(done(claims)) == [False, False]
+        with pytest.raises(StoreError, match="started over by another"):
+            await old.claim("old", 2)
 
 
-def test_tokens_are_not_used_again_after_clearing(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server) as frontier:
-            await frontier.add(requests(5))
-            old = (await frontier.claim("me", 5)).claims
-            await frontier.clear()
-            await frontier.add(requests(5))
-            await frontier.claim("me", 5)
-            assert await frontier.finish(done(old)) == [False] * 5
-
-    run(test())
+async def test_tokens_are_not_used_again_after_clearing(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        await frontier.add(requests(5))
+        old = (await frontier.claim("me", 5)).claims
+        await frontier.clear()
+        await frontier.add(requests(5))
+        await frontier.claim("me", 5)
+        assert await frontier.finish(done(old)) == [False] * 5
 
 
-def test_who_joins_takes_the_shape_that_the_job_has(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server, shared=SharedConfig(buckets=3)) as one:
-            await one.add(requests(20))
-            async with make(redis_server, shared=SharedConfig(buckets=50)) as other:
-                assert await other.add(requests(20)) == [AddStatus.KNOWN] * 20
-                # It may choose another when it starts over.
-                assert await other.begin(is_fresh=True, is_rerun=False)
-                assert await other.add(requests(20)) == [AddStatus.QUEUED] * 20
-
-    run(test())
+async def test_who_joins_takes_the_shape_that_the_job_has(redis_server: RedisServer) -> None:
+    async with make(redis_server, shared=SharedConfig(buckets=3)) as one:
+        await one.add(requests(20))
+        async with make(redis_server, shared=SharedConfig(buckets=50)) as other:
+            assert await other.add(requests(20)) == [AddStatus.KNOWN] * 20
+            # It may choose another when it starts over.
+            assert await other.begin(is_fresh=True, is_rerun=False)
+            assert await other.add(requests(20)) == [AddStatus.QUEUED] * 20
     assert any(":b49}:" in key for key in all_keys(redis_server)) or all_keys(redis_server)
 
 
-def test_jobs_in_one_store_do_not_see_each_other(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server, "one") as one, make(redis_server, "two") as two:
-            await one.add(requests(3))
-            assert (await two.stats()).added == 0
-            assert await two.add(requests(3)) == [AddStatus.QUEUED] * 3
-            assert await list_jobs(redis_server.url) == ["one", "two"]
-            await one.clear()
-            assert await list_jobs(redis_server.url) == ["two"]
-            assert (await two.stats()).queued == 3
-
-    run(test())
+async def test_jobs_in_one_store_do_not_see_each_other(redis_server: RedisServer) -> None:
+    async with make(redis_server, "one") as one, make(redis_server, "two") as two:
+        await one.add(requests(3))
+        assert (await two.stats()).added == 0
+        assert await two.add(requests(3)) == [AddStatus.QUEUED] * 3
+        assert await list_jobs(redis_server.url) == ["one", "two"]
+        await one.clear()
+        assert await list_jobs(redis_server.url) == ["two"]
+        assert (await two.stats()).queued == 3
 
 
-def test_a_job_that_is_not_there_is_told(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        frontier = RedisFrontier(redis_server.url, "nowhere", is_read_only=True)
-        with pytest.raises(StoreMissingError, match="no job nowhere in redis://"):
-            await frontier.__aenter__()
-
-    run(test())
+async def test_a_job_that_is_not_there_is_told(redis_server: RedisServer) -> None:
+    frontier = RedisFrontier(redis_server.url, "nowhere", is_read_only=True)
+    with pytest.raises(StoreMissingError, match="no job nowhere in redis://"):
+        await frontier.__aenter__()
 
 
-def test_a_job_of_a_newer_weft_is_not_touched(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server) as frontier:
-            await frontier._client.run([("HSET", "weft:{job}:job", "format", "99")])
-        with pytest.raises(StoreFormatError, match="has format 99"):
-            await make(redis_server).__aenter__()
-
-    run(test())
+async def test_a_job_of_a_newer_weft_is_not_touched(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        await frontier._client.run([("HSET", "weft:{job}:job", "format", "99")])
+    with pytest.raises(StoreFormatError, match="has format 99"):
+        await make(redis_server).__aenter__()
 
 
 @pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize("seen", list(SeenKind))
 @pytest.mark.parametrize("picker", list(Picker))
-def test_clearing_all_leaves_no_key_behind(
+async def test_clearing_all_leaves_no_key_behind(
     setup: Kit, order: Order, seen: SeenKind, picker: Picker
 ) -> None:
-    async def test() -> None:
-        shape = SharedConfig(buckets=2, bucket_limit=20, seen=seen, picker=picker)
-        async with make(setup, order=order, shared=shape) as frontier:
-            await frontier.begin(is_fresh=False, is_rerun=True)
-            for host in "abcdef":
-                await frontier.add(requests(1_100, host))
-            await frontier.add(requests(30, "g", kind=PageKind.NAV, priority=3))
-            await frontier.add([request("http://a/deep", dropped_by="depth")])
-            claims = (await frontier.claim("me", 40)).claims
-            await frontier.finish(done(claims[:10], status=404))
-            await frontier.release([claim.token for claim in claims[10:20]])
-            await frontier.mark_finished()
-            assert len(all_keys(setup)) > 20
-            await frontier.clear()
-
-    run(test())
+    shape = SharedConfig(buckets=2, bucket_limit=20, seen=seen, picker=picker)
+    async with make(setup, order=order, shared=shape) as frontier:
+        await frontier.begin(is_fresh=False, is_rerun=True)
+        for host in "abcdef":
+            await frontier.add(requests(1_100, host))
+        await frontier.add(requests(30, "g", kind=PageKind.NAV, priority=3))
+        await frontier.add([request("http://a/deep", dropped_by="depth")])
+        claims = (await frontier.claim("me", 40)).claims
+        await frontier.finish(done(claims[:10], status=404))
+        await frontier.release([claim.token for claim in claims[10:20]])
+        await frontier.mark_finished()
+        assert len(all_keys(setup)) > 20
+        await frontier.clear()
     assert all_keys(setup) == []

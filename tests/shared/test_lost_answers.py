@@ -55,42 +55,36 @@ async def linked(server: RedisServer) -> AsyncIterator[tuple[Link, str]]:
         await link.idle.wait()
 
 
-def test_claims_that_were_made_but_not_heard_of_come_again(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        config = FrontierConfig(shared=SharedConfig(buckets=1))
-        async with (
-            linked(redis_server) as (link, url),
-            RedisFrontier(url, "job", config) as frontier,
-        ):
-            await frontier.add(requests(8))
-            heard = (await frontier.claim("me", 1)).claims
-            link.is_losing = True
-            heard += (await frontier.claim("me", 4)).claims
-            assert not link.is_losing
-            heard += (await frontier.claim("me", 8)).claims
-            assert len({claim.request.fingerprint for claim in heard}) == len(heard) == 8
-            assert all(await frontier.finish(done(heard)))
-            stats = await frontier.stats()
-        assert (stats.done, stats.pending, stats.stale) == (8, 0, 0)
-
-    asyncio.run(test())
+async def test_claims_that_were_made_but_not_heard_of_come_again(redis_server: RedisServer) -> None:
+    config = FrontierConfig(shared=SharedConfig(buckets=1))
+    async with (
+        linked(redis_server) as (link, url),
+        RedisFrontier(url, "job", config) as frontier,
+    ):
+        await frontier.add(requests(8))
+        heard = (await frontier.claim("me", 1)).claims
+        link.is_losing = True
+        heard += (await frontier.claim("me", 4)).claims
+        assert not link.is_losing
+        heard += (await frontier.claim("me", 8)).claims
+        assert len({claim.request.fingerprint for claim in heard}) == len(heard) == 8
+        assert all(await frontier.finish(done(heard)))
+        stats = await frontier.stats()
+    assert (stats.done, stats.pending, stats.stale) == (8, 0, 0)
 
 
-def test_a_call_that_is_cancelled_ends(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with Client(redis_server.url) as client:
+async def test_a_call_that_is_cancelled_ends(redis_server: RedisServer) -> None:
+    async with Client(redis_server.url) as client:
 
-            async def go_on() -> None:
-                while True:
-                    await client.run([("PING",)])
+        async def go_on() -> None:
+            while True:
+                await client.run([("PING",)])
 
-            for _ in range(100):
-                task = asyncio.ensure_future(go_on())
-                await asyncio.sleep(0.001)
-                task.cancel()
-                async with asyncio.timeout(5):
-                    with suppress(asyncio.CancelledError):
-                        await task
-                assert task.cancelled()
-
-    asyncio.run(test())
+        for _ in range(100):
+            task = asyncio.ensure_future(go_on())
+            await asyncio.sleep(0.001)
+            task.cancel()
+            async with asyncio.timeout(5):
+                with suppress(asyncio.CancelledError):
+                    await task
+            assert task.cancelled()

@@ -1,26 +1,15 @@
 """Files that items of several workers name are downloaded by one of them."""
 
-import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
-
 from servers import Kit
 from weft.cluster.media import MediaClaims, MediaState, Taken
 from weft.config import FrontierConfig
 from weft.frontier.redis import RedisFrontier
 from weft.redis.client import Client
 from weft.testing.redis import RedisServer
+from weft.testing.waiting import until
 
 HOUR_MS = 3_600_000
 OURS, WAIT = Taken(MediaState.OURS), Taken(MediaState.WAIT)
-
-
-def run(kit: Kit, test: Callable[[Client], Coroutine[Any, Any, None]]) -> None:
-    async def open_and_run() -> None:
-        async with Client(kit.url) as client:
-            await test(client)
-
-    asyncio.run(open_and_run())
 
 
 def claims_of(client: Client, worker: int, claim_ms: int = HOUR_MS) -> MediaClaims:
@@ -28,15 +17,14 @@ def claims_of(client: Client, worker: int, claim_ms: int = HOUR_MS) -> MediaClai
 
 
 async def ours_in_time(claims: MediaClaims) -> None:
-    for _ in range(2_000):
-        if await claims.take("a") == OURS:
-            return
-        await asyncio.sleep(0.001)
-    raise AssertionError("another has it for too long")
+    async def is_ours() -> bool:
+        return await claims.take("a") == OURS
+
+    await until(is_ours, "another has let it go")
 
 
-def test_the_first_to_ask_downloads_and_the_others_get_its_result(setup: Kit) -> None:
-    async def test(client: Client) -> None:
+async def test_the_first_to_ask_downloads_and_the_others_get_its_result(setup: Kit) -> None:
+    async with Client(setup.url) as client:
         one, two = claims_of(client, 1), claims_of(client, 2)
         assert await one.take("a") == OURS
         assert await two.take("a") == WAIT
@@ -49,11 +37,9 @@ def test_the_first_to_ask_downloads_and_the_others_get_its_result(setup: Kit) ->
         other_job = MediaClaims(client, "other", "host:1:ab", HOUR_MS)
         assert await other_job.take("a") == OURS
 
-    run(setup, test)
 
-
-def test_a_download_that_failed_is_for_the_next(redis_server: RedisServer) -> None:
-    async def test(client: Client) -> None:
+async def test_a_download_that_failed_is_for_the_next(redis_server: RedisServer) -> None:
+    async with Client(redis_server.url) as client:
         one, two = claims_of(client, 1), claims_of(client, 2)
         assert await one.take("a") == OURS
         await two.release("a")  # not its own
@@ -64,22 +50,18 @@ def test_a_download_that_failed_is_for_the_next(redis_server: RedisServer) -> No
         await one.release("a")  # too late
         assert (await one.take("a")).result == b"result"
 
-    run(redis_server, test)
 
-
-def test_claims_and_results_end(redis_server: RedisServer) -> None:
-    async def test(client: Client) -> None:
+async def test_claims_and_results_end(redis_server: RedisServer) -> None:
+    async with Client(redis_server.url) as client:
         one, two = claims_of(client, 1, claim_ms=1), claims_of(client, 2)
         assert await one.take("a") == OURS
         await ours_in_time(two)
         await two.finish("a", b"result", 1)
         await ours_in_time(one)
 
-    run(redis_server, test)
 
-
-def test_results_are_forgotten_with_the_crawl(redis_server: RedisServer) -> None:
-    async def test(client: Client) -> None:
+async def test_results_are_forgotten_with_the_crawl(redis_server: RedisServer) -> None:
+    async with Client(redis_server.url) as client:
         claims = claims_of(client, 1)
         async with RedisFrontier(redis_server.url, "job", FrontierConfig()) as frontier:
             for is_fresh in (True, False):
@@ -92,5 +74,3 @@ def test_results_are_forgotten_with_the_crawl(redis_server: RedisServer) -> None
                 else:
                     await frontier.clear()
                 assert await claims.take("a") == OURS
-
-    run(redis_server, test)

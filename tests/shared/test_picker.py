@@ -1,7 +1,5 @@
 """The picker `advanced`: a full bucket sends new hosts to the least loaded one (F15)."""
 
-import asyncio
-from collections.abc import Coroutine
 from hashlib import md5
 from typing import Any
 
@@ -14,10 +12,6 @@ from weft.testing.frontier_contract import done, request, requests
 from weft.testing.redis import RedisServer
 
 BUCKETS = 4
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(test)
 
 
 def make(server: RedisServer, **config: Any) -> RedisFrontier:
@@ -50,113 +44,97 @@ def fill(bucket: int) -> list[PackedRequest]:
     return requests(20, hosts_of(bucket)[0])
 
 
-def test_a_host_goes_where_its_hash_says_while_there_is_room(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server) as frontier:
-            for host in hosts_of(0)[:3] + hosts_of(1)[:3]:
-                await frontier.add(requests(2, host))
-            assert moved(redis_server) == {}
-
-    run(test())
-
-
-def test_a_full_bucket_sends_new_hosts_to_the_least_loaded(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server) as frontier:
-            await frontier.add(fill(0) + requests(5, hosts_of(1)[0]) + requests(3, hosts_of(2)[0]))
-            first, new, other = hosts_of(0)[:3]
-            assert await frontier.add(requests(4, new)) == [AddStatus.QUEUED] * 4
-            assert moved(redis_server) == {new: 3}
-            assert await frontier.add(requests(4, new)) == [AddStatus.KNOWN] * 4
-            # It goes on there, though another bucket may have less by now.
-            await frontier.add([request(f"http://{new}/more")])
-            assert moved(redis_server) == {new: 3}
-            # A host that has requests in its own bucket stays there.
-            await frontier.add([request(f"http://{first}/more")])
-            await frontier.add(requests(1, other))
-            assert moved(redis_server) == {new: 3, other: 2}
-
-    run(test())
+async def test_a_host_goes_where_its_hash_says_while_there_is_room(
+    redis_server: RedisServer,
+) -> None:
+    async with make(redis_server) as frontier:
+        for host in hosts_of(0)[:3] + hosts_of(1)[:3]:
+            await frontier.add(requests(2, host))
+        assert moved(redis_server) == {}
 
 
-def test_the_entry_goes_when_nothing_waits_any_more(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server) as frontier:
-            new = hosts_of(0)[1]
-            await frontier.add(fill(0))
-            await frontier.add(requests(2, new))
-            assert new in moved(redis_server)
-            claims = [
-                claim
-                for claim in (await frontier.claim("me", 100)).claims
-                if claim.request.host == new
-            ]
-            await frontier.finish(done(claims[:1]))
-            assert new in moved(redis_server)
-            await frontier.finish(done(claims[1:]))
-            assert moved(redis_server) == {}
-            # What it has had is known wherever it goes next.
-            assert await frontier.add(requests(2, new)) == [AddStatus.KNOWN] * 2
-
-    run(test())
+async def test_a_full_bucket_sends_new_hosts_to_the_least_loaded(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        await frontier.add(fill(0) + requests(5, hosts_of(1)[0]) + requests(3, hosts_of(2)[0]))
+        first, new, other = hosts_of(0)[:3]
+        assert await frontier.add(requests(4, new)) == [AddStatus.QUEUED] * 4
+        assert moved(redis_server) == {new: 3}
+        assert await frontier.add(requests(4, new)) == [AddStatus.KNOWN] * 4
+        # It goes on there, though another bucket may have less by now.
+        await frontier.add([request(f"http://{new}/more")])
+        assert moved(redis_server) == {new: 3}
+        # A host that has requests in its own bucket stays there.
+        await frontier.add([request(f"http://{first}/more")])
+        await frontier.add(requests(1, other))
+        assert moved(redis_server) == {new: 3, other: 2}
 
 
-def test_the_budget_of_a_host_goes_with_it(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server) as frontier:
-            first, new = hosts_of(0)[:2]
-            await frontier.add(requests(1, new))
-            [claim] = (await frontier.claim("me", 1)).claims
-            await frontier.finish(
-                done([claim], status=429, retry_after_ms=3_600_000, ending=Ending.DONE)
-            )
-            await frontier.add(fill(0))
-            await frontier.add([request(f"http://{new}/next")])
-            assert new in moved(redis_server)
-            urls = {claim.request.host for claim in (await frontier.claim("me", 100)).claims}
-            assert urls == {first}
-            [state] = [state for state in await frontier.hosts(9) if state.host == new]
-            assert state.backoff == 1
-            assert (await frontier.stats()).hosts == 2
-
-    run(test())
+async def test_the_entry_goes_when_nothing_waits_any_more(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        new = hosts_of(0)[1]
+        await frontier.add(fill(0))
+        await frontier.add(requests(2, new))
+        assert new in moved(redis_server)
+        claims = [
+            claim for claim in (await frontier.claim("me", 100)).claims if claim.request.host == new
+        ]
+        await frontier.finish(done(claims[:1]))
+        assert new in moved(redis_server)
+        await frontier.finish(done(claims[1:]))
+        assert moved(redis_server) == {}
+        # What it has had is known wherever it goes next.
+        assert await frontier.add(requests(2, new)) == [AddStatus.KNOWN] * 2
 
 
-def test_another_worker_finds_a_host_that_was_moved(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server) as one, make(redis_server) as other:
-            new = hosts_of(0)[1]
-            await one.add(fill(0))
-            await one.add(requests(2, new))
-            assert await other.add(requests(3, new)) == [
-                AddStatus.KNOWN,
-                AddStatus.KNOWN,
-                AddStatus.QUEUED,
-            ]
-            [told] = await other.explain([request(f"http://{new}/2").fingerprint], new)
-            assert told.url == f"http://{new}/2"
-            claims = []
-            while (await other.stats()).pending:
-                got = (await other.claim("me", 10)).claims
-                claims += got
-                await other.finish(done(got))
-            assert len(claims) == 23
-            # The first still thinks that it is elsewhere, and learns better.
-            assert await one.add([request(f"http://{new}/late")]) == [AddStatus.QUEUED]
-
-    run(test())
+async def test_the_budget_of_a_host_goes_with_it(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        first, new = hosts_of(0)[:2]
+        await frontier.add(requests(1, new))
+        [claim] = (await frontier.claim("me", 1)).claims
+        await frontier.finish(
+            done([claim], status=429, retry_after_ms=3_600_000, ending=Ending.DONE)
+        )
+        await frontier.add(fill(0))
+        await frontier.add([request(f"http://{new}/next")])
+        assert new in moved(redis_server)
+        urls = {claim.request.host for claim in (await frontier.claim("me", 100)).claims}
+        assert urls == {first}
+        [state] = [state for state in await frontier.hosts(9) if state.host == new]
+        assert state.backoff == 1
+        assert (await frontier.stats()).hosts == 2
 
 
-def test_a_failed_url_of_a_moved_host_is_remembered_at_home(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with make(redis_server, bad_url_ms=3_600_000) as frontier:
-            new = hosts_of(0)[1]
-            await frontier.add(fill(0))
-            await frontier.add(requests(1, new))
-            claims = (await frontier.claim("me", 100)).claims
-            mine = [claim for claim in claims if claim.request.host == new]
-            await frontier.finish(done(mine, ending=Ending.FAILED, status=404))
-            assert moved(redis_server) == {}
-            assert await frontier.add(requests(1, new)) == [AddStatus.BAD]
+async def test_another_worker_finds_a_host_that_was_moved(redis_server: RedisServer) -> None:
+    async with make(redis_server) as one, make(redis_server) as other:
+        new = hosts_of(0)[1]
+        await one.add(fill(0))
+        await one.add(requests(2, new))
+        assert await other.add(requests(3, new)) == [
+            AddStatus.KNOWN,
+            AddStatus.KNOWN,
+            AddStatus.QUEUED,
+        ]
+        [told] = await other.explain([request(f"http://{new}/2").fingerprint], new)
+        assert told.url == f"http://{new}/2"
+        claims = []
+        while (await other.stats()).pending:
+            got = (await other.claim("me", 10)).claims
+            claims += got
+            await other.finish(done(got))
+        assert len(claims) == 23
+        # The first still thinks that it is elsewhere, and learns better.
+        assert await one.add([request(f"http://{new}/late")]) == [AddStatus.QUEUED]
 
-    run(test())
+
+async def test_a_failed_url_of_a_moved_host_is_remembered_at_home(
+    redis_server: RedisServer,
+) -> None:
+    async with make(redis_server, bad_url_ms=3_600_000) as frontier:
+        new = hosts_of(0)[1]
+        await frontier.add(fill(0))
+        await frontier.add(requests(1, new))
+        claims = (await frontier.claim("me", 100)).claims
+        mine = [claim for claim in claims if claim.request.host == new]
+        await frontier.finish(done(mine, ending=Ending.FAILED, status=404))
+        assert moved(redis_server) == {}
+        assert await frontier.add(requests(1, new)) == [AddStatus.BAD]

@@ -3,10 +3,9 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,6 +24,9 @@ from weft.sinks import SinkConfig
 from weft.sinks.deadletters import DeadLetters
 from weft.testing.frontier_contract import done, request
 from weft.testing.redis import RedisServer
+from weft.testing.waiting import until, wait_until
+
+pytestmark = pytest.mark.timeout(60)
 
 BUCKETS = 16
 ALL = set(range(BUCKETS))
@@ -33,26 +35,14 @@ LEASE_S = 1.0
 NOTICE_S = 1.5
 
 
-def run(test: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(test, timeout=60))
-
-
 @pytest.fixture
 def old_server(redis_server: RedisServer) -> RedisServer:
     """On a server that has just come up nobody is evicted."""
-    while int(redis_server.ask("INFO", "server")["uptime_in_seconds"]) <= LEASE_S:
-        time.sleep(0.05)
+    wait_until(
+        lambda: int(redis_server.ask("INFO", "server")["uptime_in_seconds"]) > LEASE_S,
+        "the server has been up for longer than a lease",
+    )
     return redis_server
-
-
-async def until(predicate: Callable[[], bool], description: str, timeout_s: float = 20.0) -> float:
-    """How long it took."""
-    since_s = time.monotonic()
-    while not predicate():
-        if time.monotonic() > since_s + timeout_s:
-            pytest.fail(f"waited {timeout_s} s in vain until {description}")
-        await asyncio.sleep(0.01)
-    return time.monotonic() - since_s
 
 
 class Peer:
@@ -189,340 +179,298 @@ async def add_pages(peer: Peer, hosts: int = 64, count: int = 5) -> None:
 # Dividing
 
 
-def test_two_divide_the_buckets_without_overlap_and_without_rest(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
-            await a.share.beat()
-            assert a.buckets == ALL
-            await settle(a, b)
-            assert a.buckets | b.buckets == ALL
-            assert not a.buckets & b.buckets
-            assert len(a.buckets) == len(b.buckets) == BUCKETS // 2
-            assert (a.served, b.served) == (a.buckets, b.buckets)
-
-    run(test())
-
-
-def test_a_host_that_several_may_serve_is_in_the_shares_of_several(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server, "a b c", workers_per_host=2) as everyone:
-            await settle(*everyone)
-            counts = Counter(bucket for peer in everyone for bucket in peer.buckets)
-            assert counts == dict.fromkeys(ALL, 2)
-
-    run(test())
+async def test_two_divide_the_buckets_without_overlap_and_without_rest(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server) as [a, b]:
+        await a.share.beat()
+        assert a.buckets == ALL
+        await settle(a, b)
+        assert a.buckets | b.buckets == ALL
+        assert not a.buckets & b.buckets
+        assert len(a.buckets) == len(b.buckets) == BUCKETS // 2
+        assert (a.served, b.served) == (a.buckets, b.buckets)
 
 
-def test_who_has_more_weight_has_more_buckets(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with (
-            peers(old_server, "a b", weight=1.0) as [a, b],
-            peers(old_server, "c", weight=2.0) as [c],
-        ):
-            await settle(a, b, c)
-            assert a.buckets | b.buckets | c.buckets == ALL
-            assert [len(peer.buckets) for peer in (a, b, c)] == [4, 4, 8]
-
-    run(test())
+async def test_a_host_that_several_may_serve_is_in_the_shares_of_several(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server, "a b c", workers_per_host=2) as everyone:
+        await settle(*everyone)
+        counts = Counter(bucket for peer in everyone for bucket in peer.buckets)
+        assert counts == dict.fromkeys(ALL, 2)
 
 
-def test_a_worker_weighs_itself_beside_the_others_unless_told_its_weight(
+async def test_who_has_more_weight_has_more_buckets(old_server: RedisServer) -> None:
+    async with (
+        peers(old_server, "a b", weight=1.0) as [a, b],
+        peers(old_server, "c", weight=2.0) as [c],
+    ):
+        await settle(a, b, c)
+        assert a.buckets | b.buckets | c.buckets == ALL
+        assert [len(peer.buckets) for peer in (a, b, c)] == [4, 4, 8]
+
+
+async def test_a_worker_weighs_itself_beside_the_others_unless_told_its_weight(
     old_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def test() -> None:
-        async with (
-            peers(old_server, "a b", weight=None) as [a, b],
-            peers(old_server, "c", weight=1.0) as [c],
-        ):
-            await settle(a, b, c)
-            assert (a.share.weight, b.share.weight, c.share.weight) == (1.0, 1.0, 1.0)
-            a.status, b.status, c.status = (Status(speed=speed) for speed in (100, 300, 100))
-            await settle(a, b, c)
-            assert b.share.weight == 1.0  # not before it is time to
-            monkeypatch.setattr(module, "WEIGH_S", 0.0)
-            await settle(a, b, c)
-            assert (a.share.weight, b.share.weight, c.share.weight) == (1.0, 3.0, 1.0)
-            assert len(b.buckets) > len(a.buckets) + len(c.buckets)
-            c.status = Status(speed=1_000)
-            await settle(a, b, c)
-            assert c.share.weight == 1.0
-
-    run(test())
+    async with (
+        peers(old_server, "a b", weight=None) as [a, b],
+        peers(old_server, "c", weight=1.0) as [c],
+    ):
+        await settle(a, b, c)
+        assert (a.share.weight, b.share.weight, c.share.weight) == (1.0, 1.0, 1.0)
+        a.status, b.status, c.status = (Status(speed=speed) for speed in (100, 300, 100))
+        await settle(a, b, c)
+        assert b.share.weight == 1.0  # not before it is time to
+        monkeypatch.setattr(module, "WEIGH_S", 0.0)
+        await settle(a, b, c)
+        assert (a.share.weight, b.share.weight, c.share.weight) == (1.0, 3.0, 1.0)
+        assert len(b.buckets) > len(a.buckets) + len(c.buckets)
+        c.status = Status(speed=1_000)
+        await settle(a, b, c)
+        assert c.share.weight == 1.0
 
 
 # Joining and leaving
 
 
-def test_at_no_moment_do_two_serve_a_bucket_when_one_joins(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server, "a b c") as [a, b, c]:
-            await a.start()
-            await add_pages(a)
-            with watched(a, b, c):
-                await asyncio.gather(b.start(), c.start())
+async def test_at_no_moment_do_two_serve_a_bucket_when_one_joins(old_server: RedisServer) -> None:
+    async with peers(old_server, "a b c") as [a, b, c]:
+        await a.start()
+        await add_pages(a)
+        with watched(a, b, c):
+            await asyncio.gather(b.start(), c.start())
 
-                async def work(peer: Peer) -> int:
-                    fetched = 0
-                    while (await peer.frontier.stats()).pending:
-                        claims = await peer.claim(2)
-                        await asyncio.sleep(0.01)
-                        assert all(await peer.finish(claims))
-                        fetched += len(claims)
-                    return fetched
+            async def work(peer: Peer) -> int:
+                fetched = 0
+                while (await peer.frontier.stats()).pending:
+                    claims = await peer.claim(2)
+                    await asyncio.sleep(0.01)
+                    assert all(await peer.finish(claims))
+                    fetched += len(claims)
+                return fetched
 
-                fetched = await asyncio.gather(*map(work, (a, b, c)))
-                assert min(fetched) > 0
-                everyone = (a, b, c)
-                await until(
-                    lambda: max(len(peer.buckets) for peer in everyone) <= BUCKETS // 3 + 1,
-                    "all have their shares",
-                )
-            stats = await a.frontier.stats()
-            assert (stats.done, stats.reclaimed, stats.stale) == (64 * 5, 0, 0)
-            assert a.lapses + b.lapses + c.lapses == []
-
-    run(test())
+            fetched = await asyncio.gather(*map(work, (a, b, c)))
+            assert min(fetched) > 0
+            everyone = (a, b, c)
+            await until(
+                lambda: max(len(peer.buckets) for peer in everyone) <= BUCKETS // 3 + 1,
+                "all have their shares",
+            )
+        stats = await a.frontier.stats()
+        assert (stats.done, stats.reclaimed, stats.stale) == (64 * 5, 0, 0)
+        assert a.lapses + b.lapses + c.lapses == []
 
 
-def test_a_bucket_is_handed_over_when_its_last_claim_has_ended(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
-            await a.share.beat()
-            await add_pages(a, count=1)
-            claims = await a.claim()
-            assert len(claims) == 64
-            await settle(a, b)
-            # It has work in all of them.
-            assert a.buckets == ALL
-            assert b.buckets == set()
-            leaving = a.share.leaving([claim.token for claim in claims])
-            assert 0 < len(leaving) < 64
-            await a.finish([claim for claim in claims if claim.token in leaving])
-            await settle(a, b)
-            assert len(a.buckets) == len(b.buckets) == BUCKETS // 2
-            assert not a.buckets & b.buckets
-
-    run(test())
-
-
-def test_who_keeps_others_waiting_too_long_is_told_to_cut_off_its_work(
+async def test_a_bucket_is_handed_over_when_its_last_claim_has_ended(
     old_server: RedisServer,
 ) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
-            await a.start()
-            await add_pages(a, count=1)
-            claims = await a.claim()
-            await b.start()
-            waited_s = await until(lambda: bool(a.lapses), "it is told")
-            assert waited_s > 0.9 * LEASE_S
-            assert a.lapses == ["other workers wait for buckets of this one"]
-            assert await a.frontier.release([claim.token for claim in claims]) == [True] * 64
-            await until(lambda: len(b.buckets) == BUCKETS // 2, "the other has its share")
-            assert (await a.frontier.stats()).reclaimed == 0
-
-    run(test())
-
-
-def test_who_closes_leaves_its_buckets_to_the_others_at_once(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server, "a") as [a]:
-            async with peers(old_server, "b") as [b]:
-                await settle(a, b)
-            await a.share.beat()
-            assert a.buckets == ALL
-
-    run(test())
+    async with peers(old_server) as [a, b]:
+        await a.share.beat()
+        await add_pages(a, count=1)
+        claims = await a.claim()
+        assert len(claims) == 64
+        await settle(a, b)
+        # It has work in all of them.
+        assert a.buckets == ALL
+        assert b.buckets == set()
+        leaving = a.share.leaving([claim.token for claim in claims])
+        assert 0 < len(leaving) < 64
+        await a.finish([claim for claim in claims if claim.token in leaving])
+        await settle(a, b)
+        assert len(a.buckets) == len(b.buckets) == BUCKETS // 2
+        assert not a.buckets & b.buckets
 
 
-def test_who_retires_keeps_what_it_works_on(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
+async def test_who_keeps_others_waiting_too_long_is_told_to_cut_off_its_work(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server) as [a, b]:
+        await a.start()
+        await add_pages(a, count=1)
+        claims = await a.claim()
+        await b.start()
+        waited_s = await until(lambda: bool(a.lapses), "it is told")
+        assert waited_s > 0.9 * LEASE_S
+        assert a.lapses == ["other workers wait for buckets of this one"]
+        assert await a.frontier.release([claim.token for claim in claims]) == [True] * 64
+        await until(lambda: len(b.buckets) == BUCKETS // 2, "the other has its share")
+        assert (await a.frontier.stats()).reclaimed == 0
+
+
+async def test_who_closes_leaves_its_buckets_to_the_others_at_once(old_server: RedisServer) -> None:
+    async with peers(old_server, "a") as [a]:
+        async with peers(old_server, "b") as [b]:
             await settle(a, b)
-            await add_pages(a, count=1)
-            await a.claim()
-            claims = await b.claim(1)
-            [claim] = claims[:1]
-            await b.finish(claims[1:])
-            b.share.retire()
-            await settle(a, b)
-            assert len(b.buckets) == 1
-            assert b.served == set()
-            assert a.buckets == ALL - b.buckets
-            assert await b.finish([claim]) == [True]
-            await settle(a, b)
-            assert (a.buckets, b.buckets) == (ALL, set())
+        await a.share.beat()
+        assert a.buckets == ALL
 
-    run(test())
+
+async def test_who_retires_keeps_what_it_works_on(old_server: RedisServer) -> None:
+    async with peers(old_server) as [a, b]:
+        await settle(a, b)
+        await add_pages(a, count=1)
+        await a.claim()
+        claims = await b.claim(1)
+        [claim] = claims[:1]
+        await b.finish(claims[1:])
+        b.share.retire()
+        await settle(a, b)
+        assert len(b.buckets) == 1
+        assert b.served == set()
+        assert a.buckets == ALL - b.buckets
+        assert await b.finish([claim]) == [True]
+        await settle(a, b)
+        assert (a.buckets, b.buckets) == (ALL, set())
 
 
 # Dying and hanging
 
 
-def test_the_buckets_of_the_dead_are_taken_within_the_lease_time(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
+async def test_the_buckets_of_the_dead_are_taken_within_the_lease_time(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server) as [a, b]:
+        await settle(a, b)
+        await add_pages(a)
+        claims = await b.claim()
+        a.go_on()
+        await b.share.beat()  # its last
+        taken_s = await until(lambda: a.buckets == ALL, "one has all buckets")
+        assert 0.9 * LEASE_S <= taken_s <= LEASE_S + NOTICE_S
+        assert (await a.frontier.stats()).reclaimed == len(claims)
+        assert not any(await b.finish(claims))
+        assert len(await a.claim(1_000)) == 64 * 5
+
+
+async def test_who_hangs_stops_before_another_can_have_its_buckets(old_server: RedisServer) -> None:
+    async with peers(old_server) as [a, b]:
+        await settle(a, b)
+        mine = b.buckets
+        taken_at_lapse = []
+        b.on_lapse = lambda: taken_at_lapse.append(a.served & mine)
+        a.go_on()
+        await b.share.beat()
+        assert b.share.is_sure
+        lapsed_s = await until(lambda: bool(b.lapses), "its time is over")
+        assert lapsed_s <= LEASE_S
+        assert not b.share.is_sure
+        assert b.lapses == ["the leases of this worker were not kept in time"]
+        await until(lambda: a.buckets == ALL, "one has all buckets")
+        assert taken_at_lapse == [set()]
+
+
+async def test_who_comes_back_doubts_its_claims_and_gets_its_share_again(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server) as [a, b]:
+        await settle(a, b)
+        await add_pages(a)
+        claims = await b.claim()
+        a.go_on()
+        await until(lambda: a.buckets == ALL, "one has all buckets")
+        doubts = b.doubts
+        await b.share.beat()
+        assert b.doubts == doubts + 1
+        assert b.share.is_sure
+        assert b.buckets == set()
+        assert not any(await b.frontier.renew([claim.token for claim in claims]))
+        b.go_on()
+        with watched(a, b):
+            await until(lambda: len(b.buckets) == BUCKETS // 2, "it has its share again")
+        assert b.doubts == doubts + 1
+
+
+async def test_who_comes_back_in_time_keeps_everything(old_server: RedisServer) -> None:
+    async with peers(old_server, "b") as [b]:
+        await b.share.beat()
+        await add_pages(b)
+        claims = await b.claim()
+        doubts = b.doubts
+        await until(lambda: bool(b.lapses), "its time is over")
+        await b.share.beat()
+        # Nobody has taken anything; but it could not know.
+        assert b.doubts == doubts + 1
+        assert b.buckets == ALL
+        assert all(await b.finish(claims))
+
+
+async def test_after_a_gap_nobody_is_evicted_for_the_time_of_a_lease(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server) as [a, b]:
+        await settle(a, b)
+        mine = a.buckets
+        await asyncio.sleep(1.2 * LEASE_S)  # neither is heard of
+        await a.start()
+        patient_s = await until(lambda: a.buckets != mine, "the other is taken for dead")
+        assert patient_s >= 0.95 * LEASE_S
+        more_s = await until(lambda: a.buckets == ALL, "one has all buckets")
+        assert patient_s + more_s <= LEASE_S + NOTICE_S
+
+
+async def test_a_store_that_stood_still_changes_nothing(old_server: RedisServer) -> None:
+    async with peers(old_server, "a b c") as everyone:
+        await settle(*everyone)
+        await add_pages(everyone[0])
+        claims = [await peer.claim(1_000) for peer in everyone]
+        before = [peer.buckets for peer in everyone]
+        for peer in everyone:
+            peer.go_on()
+        members = everyone[0].share._membership.view
+        old_server.stop()
+        try:
+            await asyncio.sleep(1.5 * LEASE_S)
+        finally:
+            old_server.cont()
+        doubts = [peer.doubts for peer in everyone]
+        await until(lambda: all(peer.share.is_sure for peer in everyone), "all are sure again")
+        assert all(peer.doubts > old for peer, old in zip(everyone, doubts, strict=True))
+        assert [len(peer.lapses) for peer in everyone] == [1, 1, 1]
+        await asyncio.sleep(LEASE_S / 2)
+        assert [peer.buckets for peer in everyone] == before
+        assert everyone[0].share._membership.view == members
+        for peer, own in zip(everyone, claims, strict=True):
+            assert all(await peer.finish(own))
+
+
+async def test_on_a_store_that_has_just_come_up_nobody_is_evicted() -> None:
+    with RedisServer(extra=["--appendfsync", "always"]) as server:
+        async with peers(server) as [a, b]:
             await settle(a, b)
-            await add_pages(a)
-            claims = await b.claim()
-            a.go_on()
-            await b.share.beat()  # its last
-            taken_s = await until(lambda: a.buckets == ALL, "one has all buckets")
-            assert 0.9 * LEASE_S <= taken_s <= LEASE_S + NOTICE_S
-            assert (await a.frontier.stats()).reclaimed == len(claims)
-            assert not any(await b.finish(claims))
-            assert len(await a.claim(1_000)) == 64 * 5
-
-    run(test())
+            server.kill()
+            await asyncio.sleep(LEASE_S)
+            server.start()
+            up_s = time.monotonic()
+            # One that is new, and has missed nothing itself.
+            async with peers(server, "c") as [c]:
+                await c.start()
+                await until(lambda: bool(c.buckets), "the others are taken for dead")
+                assert time.monotonic() - up_s >= 0.95 * LEASE_S
 
 
-def test_who_hangs_stops_before_another_can_have_its_buckets(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
-            await settle(a, b)
-            mine = b.buckets
-            taken_at_lapse = []
-            b.on_lapse = lambda: taken_at_lapse.append(a.served & mine)
-            a.go_on()
-            await b.share.beat()
-            assert b.share.is_sure
-            lapsed_s = await until(lambda: bool(b.lapses), "its time is over")
-            assert lapsed_s <= LEASE_S
-            assert not b.share.is_sure
-            assert b.lapses == ["the leases of this worker were not kept in time"]
-            await until(lambda: a.buckets == ALL, "one has all buckets")
-            assert taken_at_lapse == [set()]
-
-    run(test())
-
-
-def test_who_comes_back_doubts_its_claims_and_gets_its_share_again(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
-            await settle(a, b)
-            await add_pages(a)
-            claims = await b.claim()
-            a.go_on()
-            await until(lambda: a.buckets == ALL, "one has all buckets")
-            doubts = b.doubts
-            await b.share.beat()
-            assert b.doubts == doubts + 1
-            assert b.share.is_sure
-            assert b.buckets == set()
-            assert not any(await b.frontier.renew([claim.token for claim in claims]))
-            b.go_on()
-            with watched(a, b):
-                await until(lambda: len(b.buckets) == BUCKETS // 2, "it has its share again")
-            assert b.doubts == doubts + 1
-
-    run(test())
-
-
-def test_who_comes_back_in_time_keeps_everything(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server, "b") as [b]:
-            await b.share.beat()
-            await add_pages(b)
-            claims = await b.claim()
-            doubts = b.doubts
-            await until(lambda: bool(b.lapses), "its time is over")
-            await b.share.beat()
-            # Nobody has taken anything; but it could not know.
-            assert b.doubts == doubts + 1
-            assert b.buckets == ALL
-            assert all(await b.finish(claims))
-
-    run(test())
-
-
-def test_after_a_gap_nobody_is_evicted_for_the_time_of_a_lease(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
-            await settle(a, b)
-            mine = a.buckets
-            await asyncio.sleep(1.2 * LEASE_S)  # neither is heard of
-            await a.start()
-            patient_s = await until(lambda: a.buckets != mine, "the other is taken for dead")
-            assert patient_s >= 0.95 * LEASE_S
-            more_s = await until(lambda: a.buckets == ALL, "one has all buckets")
-            assert patient_s + more_s <= LEASE_S + NOTICE_S
-
-    run(test())
-
-
-def test_a_store_that_stood_still_changes_nothing(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server, "a b c") as everyone:
-            await settle(*everyone)
-            await add_pages(everyone[0])
-            claims = [await peer.claim(1_000) for peer in everyone]
-            before = [peer.buckets for peer in everyone]
-            for peer in everyone:
-                peer.go_on()
-            members = everyone[0].share._membership.view
-            old_server.stop()
-            try:
-                await asyncio.sleep(1.5 * LEASE_S)
-            finally:
-                old_server.cont()
-            doubts = [peer.doubts for peer in everyone]
-            await until(lambda: all(peer.share.is_sure for peer in everyone), "all are sure again")
-            assert all(peer.doubts > old for peer, old in zip(everyone, doubts, strict=True))
-            assert [len(peer.lapses) for peer in everyone] == [1, 1, 1]
-            await asyncio.sleep(LEASE_S / 2)
-            assert [peer.buckets for peer in everyone] == before
-            assert everyone[0].share._membership.view == members
-            for peer, own in zip(everyone, claims, strict=True):
-                assert all(await peer.finish(own))
-
-    run(test())
-
-
-def test_on_a_store_that_has_just_come_up_nobody_is_evicted() -> None:
-    async def test() -> None:
-        with RedisServer(extra=["--appendfsync", "always"]) as server:
-            async with peers(server) as [a, b]:
-                await settle(a, b)
-                server.kill()
-                await asyncio.sleep(LEASE_S)
-                server.start()
-                up_s = time.monotonic()
-                # One that is new, and has missed nothing itself.
-                async with peers(server, "c") as [c]:
-                    await c.start()
-                    await until(lambda: bool(c.buckets), "the others are taken for dead")
-                    assert time.monotonic() - up_s >= 0.95 * LEASE_S
-
-    run(test())
-
-
-def test_a_share_that_cannot_go_on_says_so(redis_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(redis_server, "a") as [a]:
-            await a.start()
-            redis_server.ask("DEL", "weft:{job}:members")
-            redis_server.ask("SET", "weft:{job}:members", "nonsense")
-            await until(lambda: bool(a.errors), "it says that it cannot go on")
-            assert "WRONGTYPE" in str(a.errors[0])
-            redis_server.ask("FLUSHALL")
-
-    run(test())
+async def test_a_share_that_cannot_go_on_says_so(redis_server: RedisServer) -> None:
+    async with peers(redis_server, "a") as [a]:
+        await a.start()
+        redis_server.ask("DEL", "weft:{job}:members")
+        redis_server.ask("SET", "weft:{job}:members", "nonsense")
+        await until(lambda: bool(a.errors), "it says that it cannot go on")
+        assert "WRONGTYPE" in str(a.errors[0])
+        redis_server.ask("FLUSHALL")
 
 
 # What the workers are told to do
 
 
-def test_what_the_workers_are_told_reaches_each_of_them(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b], Client(old_server.url) as client:
-            jobs = Jobs(client)
-            for state in (JobState.RUNNING, JobState.PAUSED, JobState.STOPPED):
-                await jobs.set_state("job", state)
-                for peer in (a, b):
-                    await peer.share.beat()
-                    assert peer.states[-1] is state
-
-    run(test())
+async def test_what_the_workers_are_told_reaches_each_of_them(old_server: RedisServer) -> None:
+    async with peers(old_server) as [a, b], Client(old_server.url) as client:
+        jobs = Jobs(client)
+        for state in (JobState.RUNNING, JobState.PAUSED, JobState.STOPPED):
+            await jobs.set_state("job", state)
+            for peer in (a, b):
+                await peer.share.beat()
+                assert peer.states[-1] is state
 
 
 class Worker:
@@ -583,110 +531,106 @@ class Worker:
 async def until_stats(
     frontier: RedisFrontier, predicate: Callable[[Stats], bool], description: str
 ) -> None:
-    until_s = time.monotonic() + 20
-    while not predicate(stats := await frontier.stats()):
-        assert time.monotonic() < until_s, f"waited in vain until {description}: {stats}"
-        await asyncio.sleep(0.02)
+    async def is_so() -> bool:
+        return predicate(await frontier.stats())
+
+    await until(is_so, description)
 
 
-def test_a_paused_job_gives_back_what_waits_and_goes_on_when_told(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server, "a") as [a], Client(old_server.url) as client:
-            jobs = Jobs(client)
-            worker = Worker(a)
-            await add_pages(a, hosts=2, count=20)
-            async with worker.running():
-                claim = await worker.taken()
-                await until_stats(a.frontier, lambda stats: stats.claimed > 1, "some wait")
-                await jobs.set_state("job", JobState.PAUSED)
-                await until_stats(a.frontier, lambda stats: stats.claimed == 1, "they are back")
+async def test_a_paused_job_gives_back_what_waits_and_goes_on_when_told(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server, "a") as [a], Client(old_server.url) as client:
+        jobs = Jobs(client)
+        worker = Worker(a)
+        await add_pages(a, hosts=2, count=20)
+        async with worker.running():
+            claim = await worker.taken()
+            await until_stats(a.frontier, lambda stats: stats.claimed > 1, "some wait")
+            await jobs.set_state("job", JobState.PAUSED)
+            await until_stats(a.frontier, lambda stats: stats.claimed == 1, "they are back")
+            assert worker.buffer.take() is None
+            # What is under way ends, and nothing is claimed in its place.
+            worker.end(claim)
+            await until_stats(a.frontier, lambda stats: stats.done == 1, "it has ended")
+            for _ in range(20):
                 assert worker.buffer.take() is None
-                # What is under way ends, and nothing is claimed in its place.
-                worker.end(claim)
-                await until_stats(a.frontier, lambda stats: stats.done == 1, "it has ended")
-                for _ in range(20):
-                    assert worker.buffer.take() is None
-                    assert (await a.frontier.stats()).claimed == 0
-                    await asyncio.sleep(0.02)
-                assert a.buckets == ALL
-                assert not worker.buffer.is_finished
-                await jobs.set_state("job", JobState.RUNNING)
-                await worker.crawl()
-            assert (await a.frontier.stats()).done == 40
-            assert len(set(worker.fetched)) == len(worker.fetched) == 40
-
-    run(test())
+                assert (await a.frontier.stats()).claimed == 0
+                await asyncio.sleep(0.02)
+            assert a.buckets == ALL
+            assert not worker.buffer.is_finished
+            await jobs.set_state("job", JobState.RUNNING)
+            await worker.crawl()
+        assert (await a.frontier.stats()).done == 40
+        assert len(set(worker.fetched)) == len(worker.fetched) == 40
 
 
-def test_what_waits_in_a_bucket_that_is_for_another_is_given_back(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
-            first, second = Worker(a, concurrency=4), Worker(b, concurrency=4)
-            await add_pages(a, hosts=32, count=10)
-            async with first.running():
-                in_hand = [await first.taken() for _ in range(4)]
-                async with second.running():
-                    # Its buckets are free but for those of what is in the other's hands.
-                    await until(lambda: len(b.buckets) >= BUCKETS // 2 - 4, "it has a share")
-                    for claim in in_hand:
-                        first.end(claim)
-                    await until(lambda: len(b.buckets) == BUCKETS // 2, "it has its share")
-                    await asyncio.gather(first.crawl(), second.crawl())
-            stats = await a.frontier.stats()
-            assert (stats.done, stats.stale, stats.reclaimed) == (320, 0, 0)
-            assert len({*first.fetched, *second.fetched}) == 320
-            assert min(len(first.fetched), len(second.fetched)) > 40
-            assert first.buffer.late == second.buffer.late == 0
-
-    run(test())
-
-
-def test_what_a_dead_worker_had_in_its_hands_is_fetched_by_another(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
-            first, second = Worker(a), Worker(b)
-            await settle(a, b)
-            await add_pages(a, hosts=32, count=5)
-            rounds = asyncio.ensure_future(second.buffer.run())
-            for _ in range(4):
-                await second.taken()
-            rounds.cancel()  # with its hands full
-            async with first.running():
-                await first.crawl()
-            stats = await a.frontier.stats()
-            assert (stats.done, stats.claimed) == (160, 0)
-            assert stats.reclaimed >= 4
-            assert len(set(first.fetched)) == len(first.fetched) == 160
-
-    run(test())
+async def test_what_waits_in_a_bucket_that_is_for_another_is_given_back(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server) as [a, b]:
+        first, second = Worker(a, concurrency=4), Worker(b, concurrency=4)
+        await add_pages(a, hosts=32, count=10)
+        async with first.running():
+            in_hand = [await first.taken() for _ in range(4)]
+            async with second.running():
+                # Its buckets are free but for those of what is in the other's hands.
+                await until(lambda: len(b.buckets) >= BUCKETS // 2 - 4, "it has a share")
+                for claim in in_hand:
+                    first.end(claim)
+                await until(lambda: len(b.buckets) == BUCKETS // 2, "it has its share")
+                await asyncio.gather(first.crawl(), second.crawl())
+        stats = await a.frontier.stats()
+        assert (stats.done, stats.stale, stats.reclaimed) == (320, 0, 0)
+        assert len({*first.fetched, *second.fetched}) == 320
+        assert min(len(first.fetched), len(second.fetched)) > 40
+        assert first.buffer.late == second.buffer.late == 0
 
 
-def test_who_was_cut_off_sends_nothing_until_it_knows_what_it_has(old_server: RedisServer) -> None:
-    async def test() -> None:
-        async with peers(old_server) as [a, b]:
-            worker = Worker(b)
-            await settle(a, b)
-            await add_pages(a, hosts=32, count=5)
-            async with worker.running():
-                claim = await worker.taken()
-                await b.hang()
-                a.go_on()
-                await until(lambda: not b.share.is_sure, "its time is over")
-                assert worker.buffer.take() is None
-                assert not worker.buffer.may_send(claim)
-                assert not worker.buffer.may_send(None)
-                await until(lambda: a.buckets == ALL, "another has all buckets")
-                b.go_on()
-                await until(lambda: worker.buffer.is_sure, "it is sure again")
-                assert not worker.buffer.is_ours(claim)
-                assert not worker.buffer.may_send(claim)
-                assert worker.buffer.may_send(None)
-                worker.end(claim)
-                await until(lambda: worker.buffer.late == 1, "its outcome came too late")
-                await a.hang()
-                await a.share.close()
-                await a.frontier._leases.leave()
-                await worker.crawl()
-            assert (await a.frontier.stats()).done == 160
+async def test_what_a_dead_worker_had_in_its_hands_is_fetched_by_another(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server) as [a, b]:
+        first, second = Worker(a), Worker(b)
+        await settle(a, b)
+        await add_pages(a, hosts=32, count=5)
+        rounds = asyncio.ensure_future(second.buffer.run())
+        for _ in range(4):
+            await second.taken()
+        rounds.cancel()  # with its hands full
+        async with first.running():
+            await first.crawl()
+        stats = await a.frontier.stats()
+        assert (stats.done, stats.claimed) == (160, 0)
+        assert stats.reclaimed >= 4
+        assert len(set(first.fetched)) == len(first.fetched) == 160
 
-    run(test())
+
+async def test_who_was_cut_off_sends_nothing_until_it_knows_what_it_has(
+    old_server: RedisServer,
+) -> None:
+    async with peers(old_server) as [a, b]:
+        worker = Worker(b)
+        await settle(a, b)
+        await add_pages(a, hosts=32, count=5)
+        async with worker.running():
+            claim = await worker.taken()
+            await b.hang()
+            a.go_on()
+            await until(lambda: not b.share.is_sure, "its time is over")
+            assert worker.buffer.take() is None
+            assert not worker.buffer.may_send(claim)
+            assert not worker.buffer.may_send(None)
+            await until(lambda: a.buckets == ALL, "another has all buckets")
+            b.go_on()
+            await until(lambda: worker.buffer.is_sure, "it is sure again")
+            assert not worker.buffer.is_ours(claim)
+            assert not worker.buffer.may_send(claim)
+            assert worker.buffer.may_send(None)
+            worker.end(claim)
+            await until(lambda: worker.buffer.late == 1, "its outcome came too late")
+            await a.hang()
+            await a.share.close()
+            await a.frontier._leases.leave()
+            await worker.crawl()
+        assert (await a.frontier.stats()).done == 160

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from buffering import CONFIG, Crawl, item, link, run
+from buffering import CONFIG, Crawl, item, link
 from weft.engine import buffer as module
 from weft.engine.buffer import Buffer
 from weft.engine.delivery import Delivery
@@ -13,6 +13,8 @@ from weft.errors import StoreFullError
 from weft.sinks import SinkConfig
 from weft.sinks.archive import Page
 from weft.sinks.deadletters import DeadLetters
+
+pytestmark = pytest.mark.timeout(20)
 
 PAGE = Page("http://a/1", 200, (), b"<p>", 1)
 
@@ -63,70 +65,58 @@ def _short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
 
 
-def test_pages_are_archived_before_their_claim_is_finished() -> None:
-    async def test() -> None:
-        crawl = ArchivingCrawl()
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            claim = await crawl.taken()
-            crawl.calls.clear()
-            crawl.buffer.put_page(PAGE)
-            crawl.buffer.put_item(item(1))
-            crawl.end(claim)
-            await crawl.next_round()
-        calls = [call for call in crawl.calls if not call.startswith("claim")]
-        assert sorted(calls[:2]) == ["archive 1", "store 1"]
-        assert calls[2] == "finish 1"
-        assert crawl.archive.pages == [PAGE]
-        assert (crawl.delivery.items, crawl.delivery.pages) == (1, 1)
-
-    run(test())
+async def test_pages_are_archived_before_their_claim_is_finished() -> None:
+    crawl = ArchivingCrawl()
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        claim = await crawl.taken()
+        crawl.calls.clear()
+        crawl.buffer.put_page(PAGE)
+        crawl.buffer.put_item(item(1))
+        crawl.end(claim)
+        await crawl.next_round()
+    calls = [call for call in crawl.calls if not call.startswith("claim")]
+    assert sorted(calls[:2]) == ["archive 1", "store 1"]
+    assert calls[2] == "finish 1"
+    assert crawl.archive.pages == [PAGE]
+    assert (crawl.delivery.items, crawl.delivery.pages) == (1, 1)
 
 
-def test_pages_without_items_bother_no_sink() -> None:
-    async def test() -> None:
-        crawl = ArchivingCrawl()
-        async with crawl.running():
-            crawl.buffer.put_page(PAGE)
-            await crawl.next_round()
-        assert crawl.archive.pages == [PAGE]
-        assert not [call for call in crawl.calls if call.startswith("store")]
-
-    run(test())
+async def test_pages_without_items_bother_no_sink() -> None:
+    crawl = ArchivingCrawl()
+    async with crawl.running():
+        crawl.buffer.put_page(PAGE)
+        await crawl.next_round()
+    assert crawl.archive.pages == [PAGE]
+    assert not [call for call in crawl.calls if call.startswith("store")]
 
 
-def test_a_claim_whose_page_cannot_be_archived_is_not_finished() -> None:
-    async def test() -> None:
-        crawl = ArchivingCrawl()
-        crawl.archive.error = StoreFullError("no space left")
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            claim = await crawl.taken()
-            crawl.buffer.put_page(PAGE)
-            crawl.end(claim)
-            await crawl.next_round()
-            assert crawl.buffer.error is crawl.archive.error
-        assert not crawl.door.outcomes
-
-    run(test())
+async def test_a_claim_whose_page_cannot_be_archived_is_not_finished() -> None:
+    crawl = ArchivingCrawl()
+    crawl.archive.error = StoreFullError("no space left")
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        claim = await crawl.taken()
+        crawl.buffer.put_page(PAGE)
+        crawl.end(claim)
+        await crawl.next_round()
+        assert crawl.buffer.error is crawl.archive.error
+    assert not crawl.door.outcomes
 
 
-def test_nothing_more_is_fetched_while_too_much_waits_for_the_archives(
+async def test_nothing_more_is_fetched_while_too_much_waits_for_the_archives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MAX_PAGES_BYTES", 2)
 
-    async def test() -> None:
-        crawl = ArchivingCrawl()
-        async with crawl.running():
-            for number in range(3):
-                crawl.buffer.put_link(link(f"http://a{number}/"))
-            await crawl.taken()
-            assert crawl.buffer.can_take
-            crawl.buffer.put_page(PAGE)
-            assert not crawl.buffer.can_take
-            assert crawl.buffer.take() is None
-            await crawl.next_round()
-            assert crawl.buffer.can_take
-
-    run(test())
+    crawl = ArchivingCrawl()
+    async with crawl.running():
+        for number in range(3):
+            crawl.buffer.put_link(link(f"http://a{number}/"))
+        await crawl.taken()
+        assert crawl.buffer.can_take
+        crawl.buffer.put_page(PAGE)
+        assert not crawl.buffer.can_take
+        assert crawl.buffer.take() is None
+        await crawl.next_round()
+        assert crawl.buffer.can_take

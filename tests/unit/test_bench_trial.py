@@ -218,8 +218,8 @@ def test_a_crawl_is_held_for_what_is_done_in_its_midst(
             if "out-1.jsonl" in " ".join(process.cmdline())
             and "weft.bench.meter" not in process.cmdline()
         )
-        states.append(crawler.status())
         time.sleep(2.5)  # longer than a crawl may do nothing
+        states.append(crawler.status())
 
     trial = run(honest(kept), [look, look])
     assert states == [psutil.STATUS_STOPPED] * 2

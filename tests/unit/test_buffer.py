@@ -3,12 +3,15 @@ from collections.abc import Callable
 
 import pytest
 
-from buffering import CLAIM_MS, Crawl, item, link, nothing, run
+from buffering import CLAIM_MS, Crawl, item, link, nothing
 from weft.engine import buffer as module
 from weft.engine.buffer import Buffer
 from weft.errors import SinkDownError, StoreError, StoreFullError, WeftError
 from weft.records import Claim, Ending, Outcome, PackedRequest
+from weft.testing.waiting import until
 from weft.urls import fingerprint
+
+pytestmark = pytest.mark.timeout(20)
 
 
 @pytest.fixture(autouse=True)
@@ -19,244 +22,205 @@ def _short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "IDLE_ROUND_S", 0.001)
 
 
-def test_what_is_put_in_comes_out_as_a_claim() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            claim = await crawl.taken()
-            assert claim.request == link("http://a/1")
-            assert claim.owner == "me"
-            assert crawl.buffer.in_hand == 1
-            crawl.end(claim)
-            assert crawl.buffer.in_hand == 0
-
-    run(test())
+async def test_what_is_put_in_comes_out_as_a_claim() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        claim = await crawl.taken()
+        assert claim.request == link("http://a/1")
+        assert claim.owner == "me"
+        assert crawl.buffer.in_hand == 1
+        crawl.end(claim)
+        assert crawl.buffer.in_hand == 0
 
 
-def test_items_are_stored_before_links_are_added_before_the_claim_is_finished() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            claim = await crawl.taken()
-            await crawl.next_round()
-            crawl.calls.clear()
-            crawl.buffer.put_link(link("http://a/2"))
-            crawl.buffer.put_item(item(1))
-            crawl.end(claim)
-            await crawl.next_round()
-        assert crawl.calls[:3] == ["store 1", "add 1", "finish 1"]
-        assert crawl.calls[3].startswith("claim")
-        assert crawl.sink.items == [item(1)]
-
-    run(test())
+async def test_items_are_stored_before_links_are_added_before_the_claim_is_finished() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        claim = await crawl.taken()
+        await crawl.next_round()
+        crawl.calls.clear()
+        crawl.buffer.put_link(link("http://a/2"))
+        crawl.buffer.put_item(item(1))
+        crawl.end(claim)
+        await crawl.next_round()
+    assert crawl.calls[:3] == ["store 1", "add 1", "finish 1"]
+    assert crawl.calls[3].startswith("claim")
+    assert crawl.sink.items == [item(1)]
 
 
-def test_what_is_put_in_during_a_round_waits_for_the_next() -> None:
-    async def test() -> None:
-        crawl = Crawl()
+async def test_what_is_put_in_during_a_round_waits_for_the_next() -> None:
+    crawl = Crawl()
 
-        def put_late() -> None:
-            crawl.door.before_add = nothing
-            crawl.buffer.put_link(link("http://a/3"))
-            crawl.buffer.put_item(item(2))
-            crawl.end(claim)
+    def put_late() -> None:
+        crawl.door.before_add = nothing
+        crawl.buffer.put_link(link("http://a/3"))
+        crawl.buffer.put_item(item(2))
+        crawl.end(claim)
 
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            claim = await crawl.taken()
-            await crawl.next_round()
-            crawl.calls.clear()
-            crawl.door.before_add = put_late
-            crawl.buffer.put_link(link("http://a/2"))
-            await crawl.next_round()
-        calls = [call for call in crawl.calls if not call.startswith("claim")]
-        # Not: add, finish. The late link and item come first.
-        assert calls == ["add 1", "store 1", "add 1", "finish 1"]
-
-    run(test())
-
-
-def test_crawl_is_finished_only_when_all_is_done() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        buffer = crawl.buffer
-        assert not buffer.is_finished  # no round has looked yet
-        async with crawl.running():
-            await crawl.next_round()
-            assert buffer.is_finished
-            buffer.put_link(link("http://a/1"))
-            assert not buffer.is_finished
-            claim = await crawl.taken()
-            await crawl.next_round()
-            assert not buffer.is_finished
-            crawl.end(claim)
-            assert not buffer.is_finished
-            await crawl.next_round()
-            assert buffer.is_finished
-            buffer.put_item(item(1))
-            assert not buffer.is_finished
-            await crawl.next_round()
-            assert buffer.is_finished
-
-    run(test())
-
-
-def test_what_comes_in_while_a_round_looks_unsettles_it() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        buffer = crawl.buffer
-        finished: list[bool] = []
-
-        def put_late() -> None:
-            crawl.door.before_add = nothing
-            buffer.put_item(item(1))
-            crawl.on_round = lambda: finished.append(buffer.is_finished)
-
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        claim = await crawl.taken()
+        await crawl.next_round()
+        crawl.calls.clear()
         crawl.door.before_add = put_late
-        # Nothing is queued by this one, so that the frontier has nothing to do.
-        buffer.put_link(PackedRequest(1, "http://a/1", "a", dropped_by="a rule"))
-        async with crawl.running():
-            while len(finished) < 2:
-                await crawl.round_ended()
-        assert finished[:2] == [False, True]
+        crawl.buffer.put_link(link("http://a/2"))
+        await crawl.next_round()
+    calls = [call for call in crawl.calls if not call.startswith("claim")]
+    # Not: add, finish. The late link and item come first.
+    assert calls == ["add 1", "store 1", "add 1", "finish 1"]
 
-    run(test())
+
+async def test_crawl_is_finished_only_when_all_is_done() -> None:
+    crawl = Crawl()
+    buffer = crawl.buffer
+    assert not buffer.is_finished  # no round has looked yet
+    async with crawl.running():
+        await crawl.next_round()
+        assert buffer.is_finished
+        buffer.put_link(link("http://a/1"))
+        assert not buffer.is_finished
+        claim = await crawl.taken()
+        await crawl.next_round()
+        assert not buffer.is_finished
+        crawl.end(claim)
+        assert not buffer.is_finished
+        await crawl.next_round()
+        assert buffer.is_finished
+        buffer.put_item(item(1))
+        assert not buffer.is_finished
+        await crawl.next_round()
+        assert buffer.is_finished
+
+
+async def test_what_comes_in_while_a_round_looks_unsettles_it() -> None:
+    crawl = Crawl()
+    buffer = crawl.buffer
+    finished: list[bool] = []
+
+    def put_late() -> None:
+        crawl.door.before_add = nothing
+        buffer.put_item(item(1))
+        crawl.on_round = lambda: finished.append(buffer.is_finished)
+
+    crawl.door.before_add = put_late
+    # Nothing is queued by this one, so that the frontier has nothing to do.
+    buffer.put_link(PackedRequest(1, "http://a/1", "a", dropped_by="a rule"))
+    async with crawl.running():
+        while len(finished) < 2:
+            await crawl.round_ended()
+    assert finished[:2] == [False, True]
 
 
 @pytest.mark.parametrize("error", [StoreError("broken"), StoreFullError("full")])
-def test_failing_sink_stops_the_buffer_and_leaves_the_claim_open(error: StoreError) -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            crawl.buffer.put_link(link("http://a/2"))
-            claim = await crawl.taken()
-            rounds = crawl.rounds
-            crawl.sink.error = error
-            crawl.buffer.put_item(item(1))
-            crawl.buffer.put_link(link("http://a/3"))
-            crawl.end(claim)
-            await crawl.next_round()
-            assert crawl.buffer.error is error
-            assert crawl.rounds > rounds  # the scheduler is told
-            assert crawl.buffer.take() is None
-            assert not crawl.buffer.is_finished
-        assert "finish 1" not in crawl.calls
-        assert (await crawl.frontier.stats()).claimed == 2
-        (told,) = await crawl.frontier.explain([fingerprint("http://a/3")])
-        assert told.seen_at_ms is None
-
-    run(test())
+async def test_failing_sink_stops_the_buffer_and_leaves_the_claim_open(error: StoreError) -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        crawl.buffer.put_link(link("http://a/2"))
+        claim = await crawl.taken()
+        rounds = crawl.rounds
+        crawl.sink.error = error
+        crawl.buffer.put_item(item(1))
+        crawl.buffer.put_link(link("http://a/3"))
+        crawl.end(claim)
+        await crawl.next_round()
+        assert crawl.buffer.error is error
+        assert crawl.rounds > rounds  # the scheduler is told
+        assert crawl.buffer.take() is None
+        assert not crawl.buffer.is_finished
+    assert "finish 1" not in crawl.calls
+    assert (await crawl.frontier.stats()).claimed == 2
+    (told,) = await crawl.frontier.explain([fingerprint("http://a/3")])
+    assert told.seen_at_ms is None
 
 
-def test_failing_frontier_stops_the_buffer() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        crawl.door.error = StoreFullError("full")
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            await crawl.next_round()
-            assert crawl.buffer.error is crawl.door.error
-
-    run(test())
+async def test_failing_frontier_stops_the_buffer() -> None:
+    crawl = Crawl()
+    crawl.door.error = StoreFullError("full")
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        await crawl.next_round()
+        assert crawl.buffer.error is crawl.door.error
 
 
-def test_bug_ends_the_crawl_instead_of_leaving_it_waiting(
+async def test_bug_ends_the_crawl_instead_of_leaving_it_waiting(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        crawl.door.error = ZeroDivisionError("oops")
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            await crawl.next_round()
-            assert isinstance(crawl.buffer.error, WeftError)
-            assert "ZeroDivisionError('oops')" in str(crawl.buffer.error)
-
-    run(test())
+    crawl = Crawl()
+    crawl.door.error = ZeroDivisionError("oops")
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        await crawl.next_round()
+        assert isinstance(crawl.buffer.error, WeftError)
+        assert "ZeroDivisionError('oops')" in str(crawl.buffer.error)
     assert "Traceback" in caplog.text
 
 
-def test_flush_stores_what_is_left_and_releases_what_was_not_taken() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            for number in range(5):
-                crawl.buffer.put_link(link(f"http://a/{number}"))
-            done, _ = await crawl.taken(), await crawl.taken()
+async def test_flush_stores_what_is_left_and_releases_what_was_not_taken() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        for number in range(5):
+            crawl.buffer.put_link(link(f"http://a/{number}"))
+        done, _ = await crawl.taken(), await crawl.taken()
+        await crawl.next_round()
+    crawl.calls.clear()
+    crawl.buffer.put_item(item(1))
+    crawl.buffer.put_link(link("http://a/new"))
+    crawl.end(done)
+    await crawl.buffer.flush()
+    assert crawl.calls == ["store 1", "add 1", "finish 1", "release 3"]
+    stats = await crawl.frontier.stats()
+    assert (stats.queued, stats.claimed, stats.done) == (4, 1, 1)
+    assert crawl.buffer.stats == stats
+
+
+async def test_claims_are_renewed_before_their_deadline() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        for number in range(4):
+            crawl.buffer.put_link(link(f"http://a/{number}"))
+        claim = await crawl.taken()
+        await crawl.next_round()
+        crawl.door.renewed.clear()
+        for _ in range(20):
+            crawl.clock.advance(CLAIM_MS // 4)
             await crawl.next_round()
-        crawl.calls.clear()
-        crawl.buffer.put_item(item(1))
-        crawl.buffer.put_link(link("http://a/new"))
-        crawl.end(done)
-        await crawl.buffer.flush()
-        assert crawl.calls == ["store 1", "add 1", "finish 1", "release 3"]
-        stats = await crawl.frontier.stats()
-        assert (stats.queued, stats.claimed, stats.done) == (4, 1, 1)
-        assert crawl.buffer.stats == stats
-
-    run(test())
+        assert (await crawl.frontier.stats()).reclaimed == 0
+        # In hand and waiting alike, but not in every round.
+        assert all(sorted(tokens) == [1, 2, 3, 4] for tokens in crawl.door.renewed)
+        assert 9 <= len(crawl.door.renewed) <= 20
+        crawl.end(claim)
 
 
-def test_claims_are_renewed_before_their_deadline() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            for number in range(4):
-                crawl.buffer.put_link(link(f"http://a/{number}"))
-            claim = await crawl.taken()
+async def test_claims_are_not_renewed_in_every_round() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        await crawl.taken()
+        crawl.clock.advance(CLAIM_MS // 2)
+        for _ in range(5):
             await crawl.next_round()
-            crawl.door.renewed.clear()
-            for _ in range(20):
-                crawl.clock.advance(CLAIM_MS // 4)
-                await crawl.next_round()
-            assert (await crawl.frontier.stats()).reclaimed == 0
-            # In hand and waiting alike, but not in every round.
-            assert all(sorted(tokens) == [1, 2, 3, 4] for tokens in crawl.door.renewed)
-            assert 9 <= len(crawl.door.renewed) <= 20
-            crawl.end(claim)
-
-    run(test())
+        assert crawl.door.renewed == [[1]]
 
 
-def test_claims_are_not_renewed_in_every_round() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            await crawl.taken()
-            crawl.clock.advance(CLAIM_MS // 2)
-            for _ in range(5):
-                await crawl.next_round()
-            assert crawl.door.renewed == [[1]]
-
-    run(test())
-
-
-def test_what_others_have_left_is_taken_up(caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add([link("http://a/1")])
-        await crawl.frontier.claim("other", 1)
-        async with crawl.running():
-            await crawl.next_round()
-            assert crawl.buffer.take() is None
-            crawl.clock.advance(CLAIM_MS)
-            assert (await crawl.taken()).request.url == "http://a/1"
-
-    run(test())
+async def test_what_others_have_left_is_taken_up(caplog: pytest.LogCaptureFixture) -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1")])
+    await crawl.frontier.claim("other", 1)
+    async with crawl.running():
+        await crawl.next_round()
+        assert crawl.buffer.take() is None
+        crawl.clock.advance(CLAIM_MS)
+        assert (await crawl.taken()).request.url == "http://a/1"
     assert "1 requests were left by a worker" in caplog.text
 
 
-def test_take_does_not_wait_even_for_the_first_round() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        crawl.buffer.put_link(link("http://a/1"))
-        assert crawl.buffer.take() is None
-
-    run(test())
+async def test_take_does_not_wait_even_for_the_first_round() -> None:
+    crawl = Crawl()
+    crawl.buffer.put_link(link("http://a/1"))
+    assert crawl.buffer.take() is None
 
 
 WAKING: dict[str, Callable[[Buffer, Claim], object]] = {
@@ -271,181 +235,153 @@ WAKING: dict[str, Callable[[Buffer, Claim], object]] = {
 
 
 @pytest.mark.parametrize("event", WAKING)
-def test_a_round_begins_at_once_when_there_is_work(
+async def test_a_round_begins_at_once_when_there_is_work(
     event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
 
-    async def test() -> None:
-        crawl = Crawl()
-        crawl.buffer.put_link(link("http://a/1"))
-        rounds = asyncio.ensure_future(crawl.buffer.run())
-        while (claim := crawl.buffer.take()) is None:
+    crawl = Crawl()
+    crawl.buffer.put_link(link("http://a/1"))
+    rounds = asyncio.ensure_future(crawl.buffer.run())
+    while (claim := crawl.buffer.take()) is None:
+        await crawl.round_ended()
+    for _ in range(50):  # until it is asleep
+        await asyncio.sleep(0)
+    WAKING[event](crawl.buffer, claim)
+    if event != "stop":
+        await crawl.round_ended()
+    crawl.buffer.stop()
+    await rounds
+
+
+async def test_a_round_begins_when_a_host_may_be_fetched_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
+
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1")])
+    (claim,) = (await crawl.frontier.claim("other", 1)).claims
+    await crawl.frontier.finish([Outcome(claim.token, Ending.DONE, 200, crawl_delay_ms=20)])
+    await crawl.frontier.add([link("http://a/2"), link("http://a/3")])
+    async with crawl.running():
+        while crawl.buffer.take() is None:
             await crawl.round_ended()
         for _ in range(50):  # until it is asleep
             await asyncio.sleep(0)
-        WAKING[event](crawl.buffer, claim)
-        if event != "stop":
-            await crawl.round_ended()
-        crawl.buffer.stop()
-        await rounds
-
-    run(test())
+        await crawl.round_ended()
 
 
-def test_a_round_begins_when_a_host_may_be_fetched_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
-
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add([link("http://a/1")])
-        (claim,) = (await crawl.frontier.claim("other", 1)).claims
-        await crawl.frontier.finish([Outcome(claim.token, Ending.DONE, 200, crawl_delay_ms=20)])
-        await crawl.frontier.add([link("http://a/2"), link("http://a/3")])
-        async with crawl.running():
-            while crawl.buffer.take() is None:
-                await crawl.round_ended()
-            for _ in range(50):  # until it is asleep
-                await asyncio.sleep(0)
-            await crawl.round_ended()
-
-    run(test())
+async def test_claims_in_store_are_bounded_by_the_capacity() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        for number in range(100):
+            crawl.buffer.put_link(link(f"http://{number}.example/"))
+        claims = [await crawl.taken() for _ in range(5)]
+        await crawl.next_round()
+        assert (await crawl.frontier.stats()).claimed == 6  # capacity and a half
+        crawl.end(claims[0])
+        await crawl.next_round()
+        assert (await crawl.frontier.stats()).claimed == 6
 
 
-def test_claims_in_store_are_bounded_by_the_capacity() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            for number in range(100):
-                crawl.buffer.put_link(link(f"http://{number}.example/"))
-            claims = [await crawl.taken() for _ in range(5)]
-            await crawl.next_round()
-            assert (await crawl.frontier.stats()).claimed == 6  # capacity and a half
-            crawl.end(claims[0])
-            await crawl.next_round()
-            assert (await crawl.frontier.stats()).claimed == 6
+async def test_rounds_do_not_take_it_easy_where_pages_come_fast(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        for number in range(100):
+            crawl.buffer.put_link(link(f"http://{number}.example/"))
+        claims = [await crawl.taken() for _ in range(4)]
 
-    run(test())
-
-
-def test_rounds_do_not_take_it_easy_where_pages_come_fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            for number in range(100):
-                crawl.buffer.put_link(link(f"http://{number}.example/"))
-            claims = [await crawl.taken() for _ in range(4)]
-
-            def end_all() -> None:
-                if claims:
-                    monkeypatch.setattr(module, "EASY_ROUND_S", 3.0)
-                while claims:
-                    crawl.end(claims.pop())
-
-            crawl.buffer.before_round = end_all
+        def end_all() -> None:
+            if claims:
+                monkeypatch.setattr(module, "EASY_ROUND_S", 3.0)
             while claims:
-                await crawl.round_ended()
-            monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
-            # More wait than must, but not for long: as many as have just ended, and two.
-            await asyncio.wait_for(crawl.round_ended(), 2)
+                crawl.end(claims.pop())
 
-    run(test())
-
-
-def test_host_has_no_more_under_way_than_its_concurrency() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            for number in range(5):
-                crawl.buffer.put_link(link(f"http://a/{number}"))
-            first = await crawl.taken()
-            await crawl.taken()
-            await crawl.next_round()
-            assert crawl.buffer.take() is None
-            crawl.buffer.downloaded("a")
-            assert crawl.buffer.take() is not None
-            assert crawl.buffer.in_hand == 3
-            crawl.buffer.put_outcome(Outcome(first.token, Ending.DONE))
-
-    run(test())
+        crawl.buffer.before_round = end_all
+        while claims:
+            await crawl.round_ended()
+        monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
+        # More wait than must, but not for long: as many as have just ended, and two.
+        await asyncio.wait_for(crawl.round_ended(), 2)
 
 
-def test_too_many_links_hold_requests_back(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_host_has_no_more_under_way_than_its_concurrency() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        for number in range(5):
+            crawl.buffer.put_link(link(f"http://a/{number}"))
+        first = await crawl.taken()
+        await crawl.taken()
+        await crawl.next_round()
+        assert crawl.buffer.take() is None
+        crawl.buffer.downloaded("a")
+        assert crawl.buffer.take() is not None
+        assert crawl.buffer.in_hand == 3
+        crawl.buffer.put_outcome(Outcome(first.token, Ending.DONE))
+
+
+async def test_too_many_links_hold_requests_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_LINKS", 2)
 
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            for number in range(2):
-                crawl.buffer.put_link(link(f"http://a/{number}"))
-            await crawl.next_round()
-            for number in range(10, 12):
-                crawl.buffer.put_link(link(f"http://a/{number}"))
-            assert crawl.buffer.take() is not None
-            crawl.buffer.put_link(link("http://a/13"))
-            assert crawl.buffer.take() is None
-            await crawl.next_round()
-            assert crawl.buffer.take() is not None
-
-    run(test())
+    crawl = Crawl()
+    async with crawl.running():
+        for number in range(2):
+            crawl.buffer.put_link(link(f"http://a/{number}"))
+        await crawl.next_round()
+        for number in range(10, 12):
+            crawl.buffer.put_link(link(f"http://a/{number}"))
+        assert crawl.buffer.take() is not None
+        crawl.buffer.put_link(link("http://a/13"))
+        assert crawl.buffer.take() is None
+        await crawl.next_round()
+        assert crawl.buffer.take() is not None
 
 
-def test_a_resting_buffer_takes_and_claims_no_more() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
+async def test_a_resting_buffer_takes_and_claims_no_more() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        await crawl.next_round()
+        crawl.buffer.rest()
+        assert crawl.buffer.take() is None
+        crawl.calls.clear()
+        crawl.buffer.put_link(link("http://a/2"))
+        await crawl.next_round()
+    assert crawl.calls == ["add 1"]
+
+
+async def test_known_links_are_counted() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        for _ in range(3):
             crawl.buffer.put_link(link("http://a/1"))
-            await crawl.next_round()
-            crawl.buffer.rest()
-            assert crawl.buffer.take() is None
-            crawl.calls.clear()
-            crawl.buffer.put_link(link("http://a/2"))
-            await crawl.next_round()
-        assert crawl.calls == ["add 1"]
-
-    run(test())
-
-
-def test_known_links_are_counted() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            for _ in range(3):
-                crawl.buffer.put_link(link("http://a/1"))
-            await crawl.next_round()
-            assert crawl.buffer.known == 2
-
-    run(test())
+        await crawl.next_round()
+        assert crawl.buffer.known == 2
 
 
 # A sink that is down
 
 
-def test_claims_stay_ours_while_a_sink_is_down() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        async with crawl.running():
-            crawl.buffer.put_link(link("http://a/1"))
-            claim = await crawl.taken()
-            crawl.sink.error = SinkDownError("it is down")
-            crawl.buffer.put_item(item(1))
-            crawl.end(claim)
-            for _ in range(10):
-                crawl.clock.advance(CLAIM_MS // 3 + 1)
-                crawl.door.renewed.clear()
-                await until(lambda: bool(crawl.door.renewed))
-                assert claim.token in crawl.door.renewed[-1]
-            assert await crawl.frontier.reclaim() == 0
-            assert "finish 1" not in crawl.calls
-            crawl.sink.error = None
-            await crawl.finished()
-        assert crawl.sink.items == [item(1)]
-        assert crawl.door.outcomes[0].token == claim.token
-        assert crawl.buffer.late == 0
-
-    run(test())
-
-
-async def until(predicate: Callable[[], bool]) -> None:
-    while not predicate():  # noqa: ASYNC110 - nobody tells
-        await asyncio.sleep(0.01)
+async def test_claims_stay_ours_while_a_sink_is_down() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        claim = await crawl.taken()
+        crawl.sink.error = SinkDownError("it is down")
+        crawl.buffer.put_item(item(1))
+        crawl.end(claim)
+        for _ in range(10):
+            crawl.clock.advance(CLAIM_MS // 3 + 1)
+            crawl.door.renewed.clear()
+            await until(lambda: bool(crawl.door.renewed), "the claim is renewed")
+            assert claim.token in crawl.door.renewed[-1]
+        assert await crawl.frontier.reclaim() == 0
+        assert "finish 1" not in crawl.calls
+        crawl.sink.error = None
+        await crawl.finished()
+    assert crawl.sink.items == [item(1)]
+    assert crawl.door.outcomes[0].token == claim.token
+    assert crawl.buffer.late == 0

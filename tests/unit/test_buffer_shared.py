@@ -6,11 +6,13 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from buffering import CLAIM_MS, CONFIG, Crawl, Site, item, link, links, nothing, run
+from buffering import CLAIM_MS, CONFIG, Crawl, Site, item, link, links, nothing
 from weft.config import FrontierConfig, HostLimits
 from weft.engine import buffer as module
 from weft.records import Claim, Ending, Outcome
 from weft.urls import fingerprint
+
+pytestmark = pytest.mark.timeout(20)
 
 POLITE = FrontierConfig(limits=HostLimits(delay_ms=1000), claim_ms=CLAIM_MS)
 
@@ -40,160 +42,134 @@ def urls(claims: Sequence[Claim]) -> list[str]:
 # Sharing
 
 
-def test_what_one_worker_adds_another_takes() -> None:
-    async def test() -> None:
-        first, second = two_workers()
+async def test_what_one_worker_adds_another_takes() -> None:
+    first, second = two_workers()
+    first.buffer.rest()
+    async with first.running(), second.running():
+        first.buffer.put_link(link("http://a/1"))
+        claim = await second.taken()
+        assert (claim.request, claim.owner) == (link("http://a/1"), "second")
+
+
+async def test_a_host_goes_to_another_worker_when_the_first_has_let_go_of_it() -> None:
+    first, second = two_workers()
+    await first.frontier.add(links("a", 2))
+    async with first.running():
+        claims = [await first.taken(), await first.taken()]
         first.buffer.rest()
-        async with first.running(), second.running():
-            first.buffer.put_link(link("http://a/1"))
-            claim = await second.taken()
-            assert (claim.request, claim.owner) == (link("http://a/1"), "second")
-
-    run(test())
-
-
-def test_a_host_goes_to_another_worker_when_the_first_has_let_go_of_it() -> None:
-    async def test() -> None:
-        first, second = two_workers()
-        await first.frontier.add(links("a", 2))
-        async with first.running():
-            claims = [await first.taken(), await first.taken()]
-            first.buffer.rest()
-            await first.frontier.add([link("http://a/more")])
-            async with second.running():
-                await rounds(second, second)
-                assert second.buffer.take() is None
-                for claim in claims:
-                    first.end(claim)
-                # Nobody tells the second worker; it asks.
-                assert urls([await second.taken()]) == ["http://a/more"]
-
-    run(test())
-
-
-def test_several_workers_can_have_claims_of_one_host() -> None:
-    async def test() -> None:
-        limits = HostLimits(concurrency=4)
-        first, second = two_workers(
-            msgspec.structs.replace(CONFIG, workers_per_host=2, limits=limits)
-        )
-        await first.frontier.add(links("a", 9))
-        async with first.running(), second.running():
-            await rounds(first, second, first, second)
-            mine = [first.buffer.take(), first.buffer.take(), first.buffer.take()]
-            yours = [second.buffer.take(), second.buffer.take(), second.buffer.take()]
-            # Each has its part of the concurrency, and no more.
-            assert [claim is None for claim in mine] == [False, False, True]
-            assert [claim is None for claim in yours] == [False, False, True]
-
-    run(test())
-
-
-def test_a_crawl_is_finished_for_no_worker_before_it_is_for_all() -> None:
-    async def test() -> None:
-        first, second = two_workers()
-        await first.frontier.add([link("http://a/1")])
-        async with first.running():
-            claim = await first.taken()
-            async with second.running():
-                await rounds(first, second, second)
-                assert not second.buffer.is_finished
-                first.buffer.put_link(link("http://b/1"))
-                first.buffer.rest()
-                first.end(claim)
-                last = await second.taken()
-                await rounds(first, second)
-                assert not first.buffer.is_finished
-                second.end(last)
-                await first.finished()
-                await second.finished()
-
-    run(test())
-
-
-def test_a_crawl_is_not_finished_if_something_was_added_between_two_looks() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        settled: list[bool] = []
-
-        async def somebody_crawls_a_page() -> None:
-            crawl.door.after_stats = lambda: asyncio.sleep(0)
-            await crawl.frontier.add([link("http://a/1")])
-            (claim,) = (await crawl.frontier.claim("other", 1)).claims
-            await crawl.frontier.finish([Outcome(claim.token, Ending.DONE)])
-
-        crawl.door.after_stats = somebody_crawls_a_page
-        crawl.on_round = lambda: settled.append(crawl.buffer.is_settled)
-        async with crawl.running():
-            while True not in settled:
-                await crawl.round_ended()
-        assert settled[0] is False
-
-    run(test())
-
-
-def test_claims_of_a_dead_worker_are_taken_up_soon_by_one_that_is_idle() -> None:
-    async def test() -> None:
-        first, second = two_workers()
-        await first.frontier.add([link("http://a/1")])
-        await first.frontier.claim("dead", 1)
+        await first.frontier.add([link("http://a/more")])
         async with second.running():
-            first.clock.advance(CLAIM_MS - 1)
             await rounds(second, second)
             assert second.buffer.take() is None
-            first.clock.advance(1)
-            second.end(await second.taken())
+            for claim in claims:
+                first.end(claim)
+            # Nobody tells the second worker; it asks.
+            assert urls([await second.taken()]) == ["http://a/more"]
+
+
+async def test_several_workers_can_have_claims_of_one_host() -> None:
+    limits = HostLimits(concurrency=4)
+    first, second = two_workers(msgspec.structs.replace(CONFIG, workers_per_host=2, limits=limits))
+    await first.frontier.add(links("a", 9))
+    async with first.running(), second.running():
+        await rounds(first, second, first, second)
+        mine = [first.buffer.take(), first.buffer.take(), first.buffer.take()]
+        yours = [second.buffer.take(), second.buffer.take(), second.buffer.take()]
+        # Each has its part of the concurrency, and no more.
+        assert [claim is None for claim in mine] == [False, False, True]
+        assert [claim is None for claim in yours] == [False, False, True]
+
+
+async def test_a_crawl_is_finished_for_no_worker_before_it_is_for_all() -> None:
+    first, second = two_workers()
+    await first.frontier.add([link("http://a/1")])
+    async with first.running():
+        claim = await first.taken()
+        async with second.running():
+            await rounds(first, second, second)
+            assert not second.buffer.is_finished
+            first.buffer.put_link(link("http://b/1"))
+            first.buffer.rest()
+            first.end(claim)
+            last = await second.taken()
+            await rounds(first, second)
+            assert not first.buffer.is_finished
+            second.end(last)
+            await first.finished()
             await second.finished()
 
-    run(test())
+
+async def test_a_crawl_is_not_finished_if_something_was_added_between_two_looks() -> None:
+    crawl = Crawl()
+    settled: list[bool] = []
+
+    async def somebody_crawls_a_page() -> None:
+        crawl.door.after_stats = lambda: asyncio.sleep(0)
+        await crawl.frontier.add([link("http://a/1")])
+        (claim,) = (await crawl.frontier.claim("other", 1)).claims
+        await crawl.frontier.finish([Outcome(claim.token, Ending.DONE)])
+
+    crawl.door.after_stats = somebody_crawls_a_page
+    crawl.on_round = lambda: settled.append(crawl.buffer.is_settled)
+    async with crawl.running():
+        while True not in settled:
+            await crawl.round_ended()
+    assert settled[0] is False
+
+
+async def test_claims_of_a_dead_worker_are_taken_up_soon_by_one_that_is_idle() -> None:
+    first, second = two_workers()
+    await first.frontier.add([link("http://a/1")])
+    await first.frontier.claim("dead", 1)
+    async with second.running():
+        first.clock.advance(CLAIM_MS - 1)
+        await rounds(second, second)
+        assert second.buffer.take() is None
+        first.clock.advance(1)
+        second.end(await second.taken())
+        await second.finished()
 
 
 # Asking no more than is needed
 
 
-def test_counters_are_not_read_in_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_counters_are_not_read_in_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
 
-    async def test() -> None:
-        crawl = Crawl()
-        crawl.buffer.put_link(link("http://a/0"))
-        async with crawl.running():
-            for number in range(1, 5):
-                while (claim := crawl.buffer.take()) is None:
-                    await crawl.round_ended()
-                crawl.buffer.put_link(link(f"http://a/{number}"))
-                crawl.end(claim)
+    crawl = Crawl()
+    crawl.buffer.put_link(link("http://a/0"))
+    async with crawl.running():
+        for number in range(1, 5):
             while (claim := crawl.buffer.take()) is None:
                 await crawl.round_ended()
-            assert crawl.door.looks == 1
+            crawl.buffer.put_link(link(f"http://a/{number}"))
             crawl.end(claim)
-            while not crawl.buffer.is_settled:
-                await crawl.round_ended()
-            assert crawl.door.looks == 3  # all is done: it looked twice, at once
+        while (claim := crawl.buffer.take()) is None:
+            await crawl.round_ended()
+        assert crawl.door.looks == 1
+        crawl.end(claim)
+        while not crawl.buffer.is_settled:
+            await crawl.round_ended()
+        assert crawl.door.looks == 3  # all is done: it looked twice, at once
 
-    run(test())
 
-
-def test_a_worker_for_whom_there_is_nothing_does_not_ask_in_every_round(
+async def test_a_worker_for_whom_there_is_nothing_does_not_ask_in_every_round(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
 
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add(links("a", 2))
-        await crawl.frontier.claim("other", 1)
-        async with crawl.running():
-            for _ in range(5):
-                assert crawl.buffer.take() is None  # in vain: the next round begins
-                await crawl.round_ended()
-            assert crawl.calls == ["claim 6"]
-            crawl.clock.advance(3_600_000)  # as if the time were over
-            crawl.buffer.take()
+    crawl = Crawl()
+    await crawl.frontier.add(links("a", 2))
+    await crawl.frontier.claim("other", 1)
+    async with crawl.running():
+        for _ in range(5):
+            assert crawl.buffer.take() is None  # in vain: the next round begins
             await crawl.round_ended()
-            assert crawl.calls == ["claim 6", "claim 6"]
-
-    run(test())
+        assert crawl.calls == ["claim 6"]
+        crawl.clock.advance(3_600_000)  # as if the time were over
+        crawl.buffer.take()
+        await crawl.round_ended()
+        assert crawl.calls == ["claim 6", "claim 6"]
 
 
 # Claims that are lost
@@ -206,306 +182,261 @@ async def lose(crawl: Crawl) -> None:
     assert await crawl.frontier.reclaim()
 
 
-def test_an_outcome_that_comes_too_late_is_counted(caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
-        first, second = two_workers()
-        await first.frontier.add([link("http://a/1")])
-        async with first.running():
-            mine = await first.taken()
-            await lose(first)
-            async with second.running():
-                theirs = await second.taken()
-                first.end(mine)
-                first.door.is_open.set()
-                await rounds(first, first)
-                assert first.buffer.late == 1
-                assert not first.buffer.is_finished
-                second.end(theirs)
-                await first.finished()
-                assert second.buffer.late == 0
-        assert (await first.frontier.stats()).done == 1
-
-    run(test())
+async def test_an_outcome_that_comes_too_late_is_counted(caplog: pytest.LogCaptureFixture) -> None:
+    first, second = two_workers()
+    await first.frontier.add([link("http://a/1")])
+    async with first.running():
+        mine = await first.taken()
+        await lose(first)
+        async with second.running():
+            theirs = await second.taken()
+            first.end(mine)
+            first.door.is_open.set()
+            await rounds(first, first)
+            assert first.buffer.late == 1
+            assert not first.buffer.is_finished
+            second.end(theirs)
+            await first.finished()
+            assert second.buffer.late == 0
+    assert (await first.frontier.stats()).done == 1
     assert "1 outcomes came too late" in caplog.text
 
 
-def test_what_waits_is_not_sent_when_it_may_be_another_s() -> None:
-    async def test() -> None:
-        first, second = two_workers()
-        await first.frontier.add(links("a", 3))
-        async with first.running():
-            await first.taken()
-            assert first.buffer.can_take
-            first.door.is_open.clear()
-            first.clock.advance(CLAIM_MS * 95 // 100)  # not over yet, but soon
-            assert not first.buffer.can_take
-            assert first.buffer.take() is None
-            await lose(first)
-            assert first.buffer.take() is None
-            async with second.running():
-                assert len({await second.taken(), await second.taken()}) == 2
-                first.door.is_open.set()
-                await rounds(first, first)
-                assert first.buffer.take() is None  # it knows now
-                assert first.door.renewed[-1] != []
-
-    run(test())
+async def test_what_waits_is_not_sent_when_it_may_be_another_s() -> None:
+    first, second = two_workers()
+    await first.frontier.add(links("a", 3))
+    async with first.running():
+        await first.taken()
+        assert first.buffer.can_take
+        first.door.is_open.clear()
+        first.clock.advance(CLAIM_MS * 95 // 100)  # not over yet, but soon
+        assert not first.buffer.can_take
+        assert first.buffer.take() is None
+        await lose(first)
+        assert first.buffer.take() is None
+        async with second.running():
+            assert len({await second.taken(), await second.taken()}) == 2
+            first.door.is_open.set()
+            await rounds(first, first)
+            assert first.buffer.take() is None  # it knows now
+            assert first.door.renewed[-1] != []
 
 
-def test_what_is_still_ours_is_sent_after_the_doubt() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add(links("a", 3))
-        async with crawl.running():
-            claim = await crawl.taken()
-            crawl.door.is_open.clear()
-            crawl.clock.advance(2 * CLAIM_MS)  # nobody took anything up
-            assert not crawl.buffer.may_send(claim)
-            assert not crawl.buffer.may_send(None)
-            crawl.door.is_open.set()
-            await crawl.buffer.renewal(timeout_s=10)
-            assert crawl.buffer.may_send(claim)
-            assert crawl.buffer.may_send(None)
-            assert crawl.buffer.take() is not None
-
-    run(test())
+async def test_what_is_still_ours_is_sent_after_the_doubt() -> None:
+    crawl = Crawl()
+    await crawl.frontier.add(links("a", 3))
+    async with crawl.running():
+        claim = await crawl.taken()
+        crawl.door.is_open.clear()
+        crawl.clock.advance(2 * CLAIM_MS)  # nobody took anything up
+        assert not crawl.buffer.may_send(claim)
+        assert not crawl.buffer.may_send(None)
+        crawl.door.is_open.set()
+        await crawl.buffer.renewal(timeout_s=10)
+        assert crawl.buffer.may_send(claim)
+        assert crawl.buffer.may_send(None)
+        assert crawl.buffer.take() is not None
 
 
-def test_a_worker_that_was_stopped_in_a_round_does_not_give_its_own_claims_away() -> None:
-    async def test() -> None:
-        crawl = Crawl()
+async def test_a_worker_that_was_stopped_in_a_round_does_not_give_its_own_claims_away() -> None:
+    crawl = Crawl()
 
-        def stop() -> None:
-            crawl.door.before_add = nothing
-            crawl.clock.advance(2 * CLAIM_MS)
+    def stop() -> None:
+        crawl.door.before_add = nothing
+        crawl.clock.advance(2 * CLAIM_MS)
 
-        await crawl.frontier.add(links("a", 3))
-        async with crawl.running():
-            claim = await crawl.taken()
-            crawl.door.before_add = stop
-            crawl.buffer.put_link(link("http://a/new"))
-            await rounds(crawl, crawl)
-            assert crawl.buffer.may_send(claim)
-        assert (await crawl.frontier.stats()).reclaimed == 0
-
-    run(test())
+    await crawl.frontier.add(links("a", 3))
+    async with crawl.running():
+        claim = await crawl.taken()
+        crawl.door.before_add = stop
+        crawl.buffer.put_link(link("http://a/new"))
+        await rounds(crawl, crawl)
+        assert crawl.buffer.may_send(claim)
+    assert (await crawl.frontier.stats()).reclaimed == 0
 
 
-def test_a_claim_in_hand_that_is_lost_is_never_sent(caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add([link("http://a/1")])
-        async with crawl.running():
-            claim = await crawl.taken()
-            await lose(crawl)
-            crawl.door.is_open.set()
-            await crawl.buffer.renewal(timeout_s=10)
-            assert crawl.buffer.may_send(None)
-            assert not crawl.buffer.may_send(claim)
-            assert not crawl.buffer.is_ours(claim)
-            again = await crawl.taken()
-            assert crawl.buffer.may_send(again)
-            crawl.buffer.downloaded("a")
-            crawl.buffer.put_back(claim)
-            crawl.end(again)
-            await crawl.finished()
-        assert crawl.buffer.late == 0  # it was never sent
-        stats = await crawl.frontier.stats()
-        assert (stats.done, stats.released) == (1, 0)
-
-    run(test())
+async def test_a_claim_in_hand_that_is_lost_is_never_sent(caplog: pytest.LogCaptureFixture) -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1")])
+    async with crawl.running():
+        claim = await crawl.taken()
+        await lose(crawl)
+        crawl.door.is_open.set()
+        await crawl.buffer.renewal(timeout_s=10)
+        assert crawl.buffer.may_send(None)
+        assert not crawl.buffer.may_send(claim)
+        assert not crawl.buffer.is_ours(claim)
+        again = await crawl.taken()
+        assert crawl.buffer.may_send(again)
+        crawl.buffer.downloaded("a")
+        crawl.buffer.put_back(claim)
+        crawl.end(again)
+        await crawl.finished()
+    assert crawl.buffer.late == 0  # it was never sent
+    stats = await crawl.frontier.stats()
+    assert (stats.done, stats.released) == (1, 0)
     assert "1 claims were not renewed in time" in caplog.text
 
 
-def test_an_outcome_of_a_claim_that_is_known_to_be_lost_is_not_told() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add([link("http://a/1")])
-        async with crawl.running():
-            claim = await crawl.taken()
-            await lose(crawl)
-            crawl.door.is_open.set()
-            await crawl.buffer.renewal(timeout_s=10)
-            crawl.buffer.rest()
-            crawl.end(claim)
-            await rounds(crawl, crawl)
-        assert (crawl.buffer.late, crawl.door.outcomes) == (1, [])
-
-    run(test())
+async def test_an_outcome_of_a_claim_that_is_known_to_be_lost_is_not_told() -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1")])
+    async with crawl.running():
+        claim = await crawl.taken()
+        await lose(crawl)
+        crawl.door.is_open.set()
+        await crawl.buffer.renewal(timeout_s=10)
+        crawl.buffer.rest()
+        crawl.end(claim)
+        await rounds(crawl, crawl)
+    assert (crawl.buffer.late, crawl.door.outcomes) == (1, [])
 
 
-def test_a_lost_claim_is_renewed_no_more() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add([link("http://a/1")])
-        async with crawl.running():
-            claim = await crawl.taken()
-            await lose(crawl)
-            crawl.door.is_open.set()
-            again = await crawl.taken()
-            crawl.clock.advance(CLAIM_MS // 2)
-            await rounds(crawl, crawl)
-            assert crawl.door.renewed[-1] == [again.token] != [claim.token]
-
-    run(test())
+async def test_a_lost_claim_is_renewed_no_more() -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1")])
+    async with crawl.running():
+        claim = await crawl.taken()
+        await lose(crawl)
+        crawl.door.is_open.set()
+        again = await crawl.taken()
+        crawl.clock.advance(CLAIM_MS // 2)
+        await rounds(crawl, crawl)
+        assert crawl.door.renewed[-1] == [again.token] != [claim.token]
 
 
-def test_waiting_for_a_renewal_has_an_end() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add([link("http://a/1")])
-        async with crawl.running():
-            await crawl.taken()
-            crawl.door.is_open.clear()
-            crawl.clock.advance(CLAIM_MS)
-            await crawl.buffer.renewal(timeout_s=0.01)
-            assert not crawl.buffer.is_sure
-
-    run(test())
+async def test_waiting_for_a_renewal_has_an_end() -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1")])
+    async with crawl.running():
+        await crawl.taken()
+        crawl.door.is_open.clear()
+        crawl.clock.advance(CLAIM_MS)
+        await crawl.buffer.renewal(timeout_s=0.01)
+        assert not crawl.buffer.is_sure
 
 
-def test_a_claim_that_was_never_sent_is_given_back() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add([link("http://a/1")])
-        async with crawl.running():
-            claim = await crawl.taken()
-            crawl.buffer.downloaded("a")
-            crawl.buffer.put_back(claim)
-            assert crawl.buffer.in_hand == 0
-            assert (await crawl.taken()).request == claim.request
-        assert (await crawl.frontier.stats()).released == 1
-
-    run(test())
+async def test_a_claim_that_was_never_sent_is_given_back() -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1")])
+    async with crawl.running():
+        claim = await crawl.taken()
+        crawl.buffer.downloaded("a")
+        crawl.buffer.put_back(claim)
+        assert crawl.buffer.in_hand == 0
+        assert (await crawl.taken()).request == claim.request
+    assert (await crawl.frontier.stats()).released == 1
 
 
 # When requests were sent
 
 
-def test_the_time_of_sending_is_told_as_of_the_moment_of_finishing() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add([link("http://a/1"), link("http://b/1")])
-        crawl.sink.after_store = lambda: crawl.sent_ago_ms.update(a=5000)
-        async with crawl.running():
-            claims = [await crawl.taken(), await crawl.taken()]
-            crawl.sent_ago_ms["a"] = 7
-            crawl.buffer.put_item(item(1))
-            for claim in claims:
-                crawl.end(claim)
-            await crawl.next_round()
-        told = {outcome.token: outcome.sent_ago_ms for outcome in crawl.door.outcomes}
-        assert [told[claim.token] for claim in claims] == [5000, None]
-
-    run(test())
+async def test_the_time_of_sending_is_told_as_of_the_moment_of_finishing() -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1"), link("http://b/1")])
+    crawl.sink.after_store = lambda: crawl.sent_ago_ms.update(a=5000)
+    async with crawl.running():
+        claims = [await crawl.taken(), await crawl.taken()]
+        crawl.sent_ago_ms["a"] = 7
+        crawl.buffer.put_item(item(1))
+        for claim in claims:
+            crawl.end(claim)
+        await crawl.next_round()
+    told = {outcome.token: outcome.sent_ago_ms for outcome in crawl.door.outcomes}
+    assert [told[claim.token] for claim in claims] == [5000, None]
 
 
 # Stores that go back in time
 
 
-def test_pages_under_way_are_worked_on_again_after_a_restart(
+async def test_pages_under_way_are_worked_on_again_after_a_restart(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        forgotten: list[bool] = []
-        crawl.buffer.after_restart = lambda: forgotten.append(True)
-        await crawl.frontier.add([link("http://a/1")])
-        async with crawl.running():
-            claim = await crawl.taken()
-            crawl.door.restarts = 1
-            await rounds(crawl, crawl)
-            assert forgotten == [True]
-            assert not crawl.buffer.is_ours(claim)
-            crawl.end(claim)
-            again = await crawl.taken()
-            assert again.request == claim.request
-            crawl.end(again)
-            await crawl.finished()
-        stats = await crawl.frontier.stats()
-        assert (stats.released, stats.done) == (1, 1)
-        assert crawl.buffer.late == 0
-
-    run(test())
+    crawl = Crawl()
+    forgotten: list[bool] = []
+    crawl.buffer.after_restart = lambda: forgotten.append(True)
+    await crawl.frontier.add([link("http://a/1")])
+    async with crawl.running():
+        claim = await crawl.taken()
+        crawl.door.restarts = 1
+        await rounds(crawl, crawl)
+        assert forgotten == [True]
+        assert not crawl.buffer.is_ours(claim)
+        crawl.end(claim)
+        again = await crawl.taken()
+        assert again.request == claim.request
+        crawl.end(again)
+        await crawl.finished()
+    stats = await crawl.frontier.stats()
+    assert (stats.released, stats.done) == (1, 1)
+    assert crawl.buffer.late == 0
     assert "1 requests that were under way are worked on again" in caplog.text
 
 
-def test_a_restart_that_adding_notices_keeps_the_page_from_being_finished() -> None:
-    async def test() -> None:
-        crawl = Crawl()
+async def test_a_restart_that_adding_notices_keeps_the_page_from_being_finished() -> None:
+    crawl = Crawl()
 
-        def restart() -> None:
-            crawl.door.before_add = nothing
-            crawl.door.restarts += 1
-            crawl.end(late)  # meanwhile
+    def restart() -> None:
+        crawl.door.before_add = nothing
+        crawl.door.restarts += 1
+        crawl.end(late)  # meanwhile
 
-        await crawl.frontier.add(links("a", 2))
-        async with crawl.running():
-            claim, late = await crawl.taken(), await crawl.taken()
-            crawl.door.before_add = restart
-            crawl.buffer.put_link(link("http://a/new"))
-            crawl.end(claim)
-            await rounds(crawl, crawl)
-        assert (await crawl.frontier.stats()).done == 0
-        assert (await crawl.frontier.stats()).released == 2
-
-    run(test())
+    await crawl.frontier.add(links("a", 2))
+    async with crawl.running():
+        claim, late = await crawl.taken(), await crawl.taken()
+        crawl.door.before_add = restart
+        crawl.buffer.put_link(link("http://a/new"))
+        crawl.end(claim)
+        await rounds(crawl, crawl)
+    assert (await crawl.frontier.stats()).done == 0
+    assert (await crawl.frontier.stats()).released == 2
 
 
-def test_a_restart_that_finishing_notices_is_one_for_those_still_in_hand() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        await crawl.frontier.add(links("a", 2))
-        async with crawl.running():
-            done, in_hand = await crawl.taken(), await crawl.taken()
-            crawl.door.after_finish = lambda: setattr(crawl.door, "restarts", 1)
-            crawl.end(done)
-            await rounds(crawl, crawl)
-            crawl.end(in_hand)
-            await rounds(crawl, crawl)
-        stats = await crawl.frontier.stats()
-        assert (stats.done, stats.released) == (1, 1)
-
-    run(test())
+async def test_a_restart_that_finishing_notices_is_one_for_those_still_in_hand() -> None:
+    crawl = Crawl()
+    await crawl.frontier.add(links("a", 2))
+    async with crawl.running():
+        done, in_hand = await crawl.taken(), await crawl.taken()
+        crawl.door.after_finish = lambda: setattr(crawl.door, "restarts", 1)
+        crawl.end(done)
+        await rounds(crawl, crawl)
+        crawl.end(in_hand)
+        await rounds(crawl, crawl)
+    stats = await crawl.frontier.stats()
+    assert (stats.done, stats.released) == (1, 1)
 
 
-def test_what_waits_is_renewed_before_it_is_sent_after_a_restart() -> None:
-    async def test() -> None:
-        crawl = Crawl()
-        sure: list[bool] = []
-        await crawl.frontier.add(links("a", 3))
-        async with crawl.running():
-            await crawl.taken()
-            await crawl.next_round()
-            crawl.door.renewed.clear()
-            crawl.buffer.after_restart = lambda: sure.append(crawl.buffer.can_take)
-            crawl.door.restarts = 1
-            while not sure:
-                await crawl.round_ended()
-            assert await crawl.taken()
-        assert sure == [False]
-        assert crawl.door.renewed[0] == [1, 2, 3]
-
-    run(test())
+async def test_what_waits_is_renewed_before_it_is_sent_after_a_restart() -> None:
+    crawl = Crawl()
+    sure: list[bool] = []
+    await crawl.frontier.add(links("a", 3))
+    async with crawl.running():
+        await crawl.taken()
+        await crawl.next_round()
+        crawl.door.renewed.clear()
+        crawl.buffer.after_restart = lambda: sure.append(crawl.buffer.can_take)
+        crawl.door.restarts = 1
+        while not sure:
+            await crawl.round_ended()
+        assert await crawl.taken()
+    assert sure == [False]
+    assert crawl.door.renewed[0] == [1, 2, 3]
 
 
-def test_a_page_that_is_worked_on_again_leaves_its_host_the_delay() -> None:
-    async def test() -> None:
-        crawl = Crawl(Site(POLITE))
-        await crawl.frontier.add([link("http://a/1")])
-        async with crawl.running():
-            claim = await crawl.taken()
-            crawl.door.restarts = 1
-            await rounds(crawl, crawl)
-            crawl.clock.advance(5000)
-            crawl.end(claim)
-            await rounds(crawl, crawl)
-            assert "release 1" not in crawl.calls
-            assert not crawl.buffer.is_finished
-            crawl.clock.advance(CLAIM_MS // 2)
-            await rounds(crawl, crawl)
-            assert crawl.calls.count("release 1") == 1
-            (told,) = await crawl.frontier.explain([fingerprint("http://a/1")])
-            assert told.fetches == ()
-
-    run(test())
+async def test_a_page_that_is_worked_on_again_leaves_its_host_the_delay() -> None:
+    crawl = Crawl(Site(POLITE))
+    await crawl.frontier.add([link("http://a/1")])
+    async with crawl.running():
+        claim = await crawl.taken()
+        crawl.door.restarts = 1
+        await rounds(crawl, crawl)
+        crawl.clock.advance(5000)
+        crawl.end(claim)
+        await rounds(crawl, crawl)
+        assert "release 1" not in crawl.calls
+        assert not crawl.buffer.is_finished
+        crawl.clock.advance(CLAIM_MS // 2)
+        await rounds(crawl, crawl)
+        assert crawl.calls.count("release 1") == 1
+        (told,) = await crawl.frontier.explain([fingerprint("http://a/1")])
+        assert told.fetches == ()

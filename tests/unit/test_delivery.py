@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from buffering import item, run
+from buffering import item
 from weft.engine import delivery as module
 from weft.engine.delivery import Delivery
 from weft.errors import SinkDownError, StoreError
 from weft.sinks import KeyedItem, Refusal, SinkConfig
 from weft.sinks.deadletters import DeadLetters
+
+pytestmark = pytest.mark.timeout(20)
 
 
 class Moody:
@@ -48,15 +50,12 @@ def delivery_to(*sinks: Moody, directory: Path = Path("nowhere")) -> Delivery:
     return Delivery(sinks, DeadLetters(SinkConfig(directory)))
 
 
-def test_a_sink_that_is_down_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
-        sink = Moody(SinkDownError("it is down"), SinkDownError("it is down"))
-        delivery = delivery_to(sink)
-        await delivery.store([item(1), item(2)])
-        assert sink.items == [item(1), item(2)]
-        assert delivery.items == 2
-
-    run(test())
+async def test_a_sink_that_is_down_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    sink = Moody(SinkDownError("it is down"), SinkDownError("it is down"))
+    delivery = delivery_to(sink)
+    await delivery.store([item(1), item(2)])
+    assert sink.items == [item(1), item(2)]
+    assert delivery.items == 2
     told = [record.getMessage() for record in caplog.records]
     assert told == [
         "it is down; the crawl waits for it, nothing is lost",
@@ -64,59 +63,49 @@ def test_a_sink_that_is_down_is_waited_for(caplog: pytest.LogCaptureFixture) -> 
     ]
 
 
-def test_a_sink_that_is_down_does_not_keep_others_waiting() -> None:
-    async def test() -> None:
-        down, up = Moody(*[SinkDownError("it is down")] * 10_000), Moody()
-        storing = asyncio.ensure_future(delivery_to(down, up).store([item(1)]))
-        await asyncio.sleep(0.05)
-        assert not storing.done()
-        assert up.items == [item(1)]
-        down.problems.clear()
-        await storing
-        assert down.items == up.items
-
-    run(test())
+async def test_a_sink_that_is_down_does_not_keep_others_waiting() -> None:
+    down, up = Moody(*[SinkDownError("it is down")] * 10_000), Moody()
+    storing = asyncio.ensure_future(delivery_to(down, up).store([item(1)]))
+    await asyncio.sleep(0.05)
+    assert not storing.done()
+    assert up.items == [item(1)]
+    down.problems.clear()
+    await storing
+    assert down.items == up.items
 
 
-def test_a_crawl_that_is_closed_does_not_wait_forever(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_crawl_that_is_closed_does_not_wait_forever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "CLOSING_S", 0.1)
 
-    async def test() -> None:
-        delivery = delivery_to(Moody(*[SinkDownError("it is down")] * 10_000))
-        storing = asyncio.ensure_future(delivery.store([item(1)]))
-        await asyncio.sleep(0.05)
-        assert not storing.done()
-        delivery.hurry()
-        with pytest.raises(SinkDownError):
-            await storing
-        assert delivery.items == 0
-
-    run(test())
+    delivery = delivery_to(Moody(*[SinkDownError("it is down")] * 10_000))
+    storing = asyncio.ensure_future(delivery.store([item(1)]))
+    await asyncio.sleep(0.05)
+    assert not storing.done()
+    delivery.hurry()
+    with pytest.raises(SinkDownError):
+        await storing
+    assert delivery.items == 0
 
 
-def test_other_failures_are_told_at_once() -> None:
-    async def test() -> None:
-        good, full = Moody(), Moody(StoreError("no space left"))
-        with pytest.raises(StoreError, match="no space left"):
-            await delivery_to(full, good).store([item(1)])
-        assert good.items == [item(1)]
-
-    run(test())
+async def test_other_failures_are_told_at_once() -> None:
+    good, full = Moody(), Moody(StoreError("no space left"))
+    with pytest.raises(StoreError, match="no space left"):
+        await delivery_to(full, good).store([item(1)])
+    assert good.items == [item(1)]
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
-def test_what_is_refused_is_written_down_once(tmp_path: Path, *, is_shared: bool) -> None:
-    async def test() -> None:
-        sink = Moody(refused=[2])
-        dead_letters = DeadLetters(SinkConfig(tmp_path, is_shared=is_shared))
-        delivery = Delivery([sink], dead_letters)
-        for _ in range(2):
-            await delivery.store([item(1), item(2), item(3)])
-        await dead_letters.close()
-        assert item(3) in sink.items
-        assert delivery.refused == 2
-
-    run(test())
+async def test_what_is_refused_is_written_down_once(tmp_path: Path, *, is_shared: bool) -> None:
+    sink = Moody(refused=[2])
+    dead_letters = DeadLetters(SinkConfig(tmp_path, is_shared=is_shared))
+    delivery = Delivery([sink], dead_letters)
+    for _ in range(2):
+        await delivery.store([item(1), item(2), item(3)])
+    await dead_letters.close()
+    assert item(3) in sink.items
+    assert delivery.refused == 2
     [line] = (tmp_path / "dead-letters.jsonl").read_text().splitlines()
     letter = json.loads(line)
     assert letter == {
@@ -128,34 +117,25 @@ def test_what_is_refused_is_written_down_once(tmp_path: Path, *, is_shared: bool
     }
 
 
-def test_a_crawl_that_starts_over_has_no_dead_letters(tmp_path: Path) -> None:
-    async def test() -> None:
-        dead_letters = DeadLetters(SinkConfig(tmp_path))
-        await dead_letters.clear()
-        assert not dead_letters.path.exists()
-        await dead_letters.put("moody", [Refusal(item(1), "too odd")])
-        await dead_letters.close()
-        await dead_letters.clear()
-        assert dead_letters.path.read_text() == ""
-
-    run(test())
+async def test_a_crawl_that_starts_over_has_no_dead_letters(tmp_path: Path) -> None:
+    dead_letters = DeadLetters(SinkConfig(tmp_path))
+    await dead_letters.clear()
+    assert not dead_letters.path.exists()
+    await dead_letters.put("moody", [Refusal(item(1), "too odd")])
+    await dead_letters.close()
+    await dead_letters.clear()
+    assert dead_letters.path.read_text() == ""
 
 
-def test_a_new_crawl_is_told_at_once_that_a_sink_is_down() -> None:
-    async def test() -> None:
-        with pytest.raises(SinkDownError):
-            await delivery_to(Moody(SinkDownError("it is down"))).open(is_under_way=False)
-
-    run(test())
+async def test_a_new_crawl_is_told_at_once_that_a_sink_is_down() -> None:
+    with pytest.raises(SinkDownError):
+        await delivery_to(Moody(SinkDownError("it is down"))).open(is_under_way=False)
 
 
-def test_who_joins_a_crawl_waits_for_a_sink_that_is_down() -> None:
-    async def test() -> None:
-        sink = Moody(SinkDownError("it is down"), SinkDownError("it is down"))
-        delivery = delivery_to(sink)
-        await delivery.open(is_under_way=True)
-        await delivery.store([item(1)])
-        await delivery.close()
-        assert sink.items == [item(1)]
-
-    run(test())
+async def test_who_joins_a_crawl_waits_for_a_sink_that_is_down() -> None:
+    sink = Moody(SinkDownError("it is down"), SinkDownError("it is down"))
+    delivery = delivery_to(sink)
+    await delivery.open(is_under_way=True)
+    await delivery.store([item(1)])
+    await delivery.close()
+    assert sink.items == [item(1)]

@@ -103,14 +103,14 @@ def test_missing_extra_is_told(
 # One file
 
 
-def test_close_leaves_the_output_and_one_journal(tmp_path: Path) -> None:
-    asyncio.run(store(json_sink(tmp_path), [numbered(1)]))
+async def test_close_leaves_the_output_and_one_journal(tmp_path: Path) -> None:
+    await store(json_sink(tmp_path), [numbered(1)])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["items.json", "job"]
     assert sorted(path.suffix for path in (tmp_path / "job").iterdir()) == [".db", ".lock"]
 
 
-def test_crawl_without_items_leaves_an_empty_list(tmp_path: Path) -> None:
-    asyncio.run(store(json_sink(tmp_path)))
+async def test_crawl_without_items_leaves_an_empty_list(tmp_path: Path) -> None:
+    await store(json_sink(tmp_path))
     assert read_numbers(tmp_path / "items.json") == []
     assert not has_left_items(tmp_path / "job")
 
@@ -123,47 +123,44 @@ def test_journal_that_was_not_finished_has_no_items_and_a_broken_one_is_told(
     assert has_left_items(tmp_path) is is_left
 
 
-def test_output_is_not_written_again_if_nothing_has_changed(tmp_path: Path) -> None:
-    asyncio.run(store(json_sink(tmp_path), [numbered(1)]))
+async def test_output_is_not_written_again_if_nothing_has_changed(tmp_path: Path) -> None:
+    await store(json_sink(tmp_path), [numbered(1)])
     before = (tmp_path / "items.json").stat()
-    asyncio.run(store(json_sink(tmp_path), []))
+    await store(json_sink(tmp_path), [])
     assert (tmp_path / "items.json").stat() == before
 
 
-def test_deleted_output_is_written_again(tmp_path: Path) -> None:
-    asyncio.run(store(json_sink(tmp_path), [numbered(1)]))
+async def test_deleted_output_is_written_again(tmp_path: Path) -> None:
+    await store(json_sink(tmp_path), [numbered(1)])
     (tmp_path / "items.json").unlink()
-    asyncio.run(store(json_sink(tmp_path)))
+    await store(json_sink(tmp_path))
     assert read_numbers(tmp_path / "items.json") == [1]
 
 
-def test_file_of_someone_else_stays(tmp_path: Path) -> None:
+async def test_file_of_someone_else_stays(tmp_path: Path) -> None:
     (tmp_path / "items.json").write_text("mine")
     with pytest.raises(StoreError, match=r"has not written it.*move it away, or choose another"):
-        asyncio.run(store(json_sink(tmp_path)))
+        await store(json_sink(tmp_path))
     assert (tmp_path / "items.json").read_text() == "mine"
 
 
-def test_empty_file_is_taken(tmp_path: Path) -> None:
+async def test_empty_file_is_taken(tmp_path: Path) -> None:
     (tmp_path / "items.json").touch()
-    asyncio.run(store(json_sink(tmp_path), [numbered(1)]))
+    await store(json_sink(tmp_path), [numbered(1)])
     assert read_numbers(tmp_path / "items.json") == [1]
 
 
-def test_output_that_someone_has_changed_meanwhile_stays(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        sink = json_sink(tmp_path)
-        await sink.open()
-        await sink.store([numbered(1)])
-        (tmp_path / "items.json").write_text("mine")
-        with pytest.raises(StoreError, match=r"changed it since.*All items are safe in"):
-            await sink.close()
-        assert (tmp_path / "items.json").read_text() == "mine"
-        (tmp_path / "items.json").unlink()
-        assert has_left_items(tmp_path / "job")
-        await store(sink)
-
-    asyncio.run(scenario())
+async def test_output_that_someone_has_changed_meanwhile_stays(tmp_path: Path) -> None:
+    sink = json_sink(tmp_path)
+    await sink.open()
+    await sink.store([numbered(1)])
+    (tmp_path / "items.json").write_text("mine")
+    with pytest.raises(StoreError, match=r"changed it since.*All items are safe in"):
+        await sink.close()
+    assert (tmp_path / "items.json").read_text() == "mine"
+    (tmp_path / "items.json").unlink()
+    assert has_left_items(tmp_path / "job")
+    await store(sink)
     assert read_numbers(tmp_path / "items.json") == [1]
 
 
@@ -187,73 +184,64 @@ class Dying(LocalPlace):
 
 
 @pytest.mark.parametrize("deaths", list(product([True, False], repeat=3)))
-def test_output_is_known_after_any_deaths(tmp_path: Path, deaths: Sequence[bool]) -> None:
+async def test_output_is_known_after_any_deaths(tmp_path: Path, deaths: Sequence[bool]) -> None:
     output, journal = tmp_path / "items.jsonl", journal_in(tmp_path)
     for number, is_before in enumerate(deaths):
         place = Dying(output, "token")
         place.is_before = is_before
         sink = ExportSink(journal, "", WholeOutlet(journal, place, render_json_lines))
         with pytest.raises(Interrupted):
-            asyncio.run(store(sink, [numbered(number)]))
+            await store(sink, [numbered(number)])
         assert has_left_items(tmp_path)
     outlet = WholeOutlet(journal, LocalPlace(output, "token"), render_json_lines)
-    asyncio.run(store(ExportSink(journal, "", outlet)))
+    await store(ExportSink(journal, "", outlet))
     assert len(output.read_bytes().splitlines()) == len(deaths)
 
 
-def test_clear_removes_the_output(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        sink = json_sink(tmp_path)
-        await store(sink, [numbered(1)])
-        await sink.open()
-        await sink.clear()
-        assert not (tmp_path / "items.json").exists()
-        await sink.close()
-
-    asyncio.run(scenario())
+async def test_clear_removes_the_output(tmp_path: Path) -> None:
+    sink = json_sink(tmp_path)
+    await store(sink, [numbered(1)])
+    await sink.open()
+    await sink.clear()
+    assert not (tmp_path / "items.json").exists()
+    await sink.close()
     assert read_numbers(tmp_path / "items.json") == []
 
 
-def test_link_stays_a_link(tmp_path: Path) -> None:
+async def test_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "items.json").symlink_to(tmp_path / "elsewhere" / "real.json")
-    asyncio.run(store(json_sink(tmp_path), [numbered(1)]))
+    await store(json_sink(tmp_path), [numbered(1)])
     assert (tmp_path / "items.json").is_symlink()
     assert read_numbers(tmp_path / "elsewhere" / "real.json") == [1]
 
 
-def test_directory_as_output_is_told(tmp_path: Path) -> None:
+async def test_directory_as_output_is_told(tmp_path: Path) -> None:
     (tmp_path / "items.json").mkdir()
     with pytest.raises(StoreError, match="is a directory; name a file"):
-        asyncio.run(store(json_sink(tmp_path)))
+        await store(json_sink(tmp_path))
 
 
-def test_workers_share_an_output(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        sinks = [json_sink(tmp_path) for _ in range(3)]
-        for sink in sinks:
-            await sink.open()
-        for number, sink in enumerate(sinks):
-            await sink.store(numbered_items(range(number, number + 10)))
-        await sinks[0].close()
-        assert sorted(read_numbers(tmp_path / "items.json")) == list(range(12))
-        await sinks[1].store([numbered(100)])
-        await asyncio.gather(*(sink.close() for sink in sinks[1:]))
-
-    asyncio.run(scenario())
+async def test_workers_share_an_output(tmp_path: Path) -> None:
+    sinks = [json_sink(tmp_path) for _ in range(3)]
+    for sink in sinks:
+        await sink.open()
+    for number, sink in enumerate(sinks):
+        await sink.store(numbered_items(range(number, number + 10)))
+    await sinks[0].close()
+    assert sorted(read_numbers(tmp_path / "items.json")) == list(range(12))
+    await sinks[1].store([numbered(100)])
+    await asyncio.gather(*(sink.close() for sink in sinks[1:]))
     assert sorted(read_numbers(tmp_path / "items.json")) == [*range(12), 100]
 
 
-def test_items_can_be_read_back(tmp_path: Path) -> None:
-    async def scenario() -> list[object]:
-        sink = json_sink(tmp_path)
-        assert isinstance(sink, ExportSink)
-        with pytest.raises(StoreMissingError, match="on the machine that crawled"):
-            [item async for item in sink.read(Query())]
-        await store(sink, numbered_items(range(3)))
-        return [item.fields["number"] async for item in sink.read(Query(job="shop"))]
-
-    assert asyncio.run(scenario()) == [0, 1, 2]
+async def test_items_can_be_read_back(tmp_path: Path) -> None:
+    sink = json_sink(tmp_path)
+    assert isinstance(sink, ExportSink)
+    with pytest.raises(StoreMissingError, match="on the machine that crawled"):
+        [item async for item in sink.read(Query())]
+    await store(sink, numbered_items(range(3)))
+    assert [item.fields["number"] async for item in sink.read(Query(job="shop"))] == [0, 1, 2]
 
 
 # When it is shown
@@ -271,26 +259,26 @@ def journal_in(directory: Path) -> Path:
     return directory / "export-x.db"
 
 
-def test_output_is_not_written_too_often(tmp_path: Path) -> None:
+async def test_output_is_not_written_too_often(tmp_path: Path) -> None:
     clock = FixedClock()
     output = tmp_path / "items.jsonl"
     place = LocalPlace(output, "token")
     outlet = WholeOutlet(journal_in(tmp_path), place, render_json_lines, every_s=30, clock=clock)
-    asyncio.run(store(ExportSink(journal_in(tmp_path), "", outlet)))
+    await store(ExportSink(journal_in(tmp_path), "", outlet))
 
-    def lines_after(seconds: float, number: int) -> int:
+    async def lines_after(seconds: float, number: int) -> int:
         clock.at_ms += int(seconds * 1000)
-        asyncio.run(store(SqliteSink(journal_in(tmp_path)), [numbered(number)]))
+        await store(SqliteSink(journal_in(tmp_path)), [numbered(number)])
         outlet.show(is_last=False)
         return len(output.read_bytes().splitlines())
 
     outlet.open()
     try:
-        assert lines_after(29, 1) == 0
-        assert lines_after(1, 2) == 2
+        assert await lines_after(29, 1) == 0
+        assert await lines_after(1, 2) == 2
         note_that_it_took(10, tmp_path, clock)
-        assert lines_after(80, 3) == 2
-        assert lines_after(10, 4) == 4
+        assert await lines_after(80, 3) == 2
+        assert await lines_after(10, 4) == 4
     finally:
         outlet.close()
 
@@ -302,7 +290,7 @@ def note_that_it_took(seconds: float, directory: Path, clock: FixedClock) -> Non
     journal.close()
 
 
-def test_items_are_stored_while_others_are_shown_and_close_does_not_wait_for_that(
+async def test_items_are_stored_while_others_are_shown_and_close_does_not_wait_for_that(
     tmp_path: Path,
 ) -> None:
     has_begun = Event()
@@ -313,16 +301,13 @@ def test_items_are_stored_while_others_are_shown_and_close_does_not_wait_for_tha
             has_begun.set()
         render_json_lines(rows, output)
 
-    async def scenario() -> None:
-        journal = journal_in(tmp_path)
-        place = LocalPlace(tmp_path / "items.jsonl", "token")
-        sink = ExportSink(journal, "", WholeOutlet(journal, place, render_slowly, every_s=0))
-        await sink.open()
-        await sink.store([numbered(0)])
-        assert await asyncio.to_thread(has_begun.wait, 30)
-        await sink.store([numbered(1)])
-        assert not (tmp_path / "items.jsonl").exists()
-        await sink.close()
-
-    asyncio.run(scenario())
+    journal = journal_in(tmp_path)
+    place = LocalPlace(tmp_path / "items.jsonl", "token")
+    sink = ExportSink(journal, "", WholeOutlet(journal, place, render_slowly, every_s=0))
+    await sink.open()
+    await sink.store([numbered(0)])
+    assert await asyncio.to_thread(has_begun.wait, 30)
+    await sink.store([numbered(1)])
+    assert not (tmp_path / "items.jsonl").exists()
+    await sink.close()
     assert len((tmp_path / "items.jsonl").read_bytes().splitlines()) == 2

@@ -1,14 +1,15 @@
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
 from weft.clock import monotonic_s
 from weft.engine import gate as module
 from weft.engine.gate import Gate
+
+pytestmark = pytest.mark.timeout(20)
 
 DELAY_S = 0.02
 
@@ -103,10 +104,6 @@ async def no() -> bool:
     return False
 
 
-def run(test: Callable[[Gate], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(Gate()), timeout=20))
-
-
 async def send_all(gate: Gate, count: int, meanwhile: Callable[[], None]) -> list[float]:
     """The times at which so many requests of one host passed."""
 
@@ -126,90 +123,77 @@ def check_apart(times: list[float]) -> None:
     assert all(later - earlier > 0.9 * DELAY_S for earlier, later in pairwise(times))
 
 
-def test_those_in_line_pass_a_delay_apart() -> None:
-    async def test(gate: Gate) -> None:
-        check_apart(await send_all(gate, 4, lambda: None))
-
-    run(test)
+async def test_those_in_line_pass_a_delay_apart() -> None:
+    gate = Gate()
+    check_apart(await send_all(gate, 4, lambda: None))
 
 
-def test_those_in_line_are_a_delay_apart_after_the_process_was_stopped() -> None:
-    async def test(gate: Gate) -> None:
-        check_apart(await send_all(gate, 4, lambda: time.sleep(4 * DELAY_S)))
-
-    run(test)
+async def test_those_in_line_are_a_delay_apart_after_the_process_was_stopped() -> None:
+    gate = Gate()
+    check_apart(await send_all(gate, 4, lambda: time.sleep(4 * DELAY_S)))
 
 
-def test_nobody_overtakes_those_in_line() -> None:
-    async def test(gate: Gate) -> None:
-        gate.try_pass("a", 0)
-        waiting = asyncio.ensure_future(gate.wait("a", DELAY_S, yes))
-        await asyncio.sleep(0)
-        assert not gate.try_pass("a", 0)
-        assert gate.try_pass("b", 0)
-        assert await waiting
-        assert gate.try_pass("a", 0)
-
-    run(test)
+async def test_nobody_overtakes_those_in_line() -> None:
+    gate = Gate()
+    gate.try_pass("a", 0)
+    waiting = asyncio.ensure_future(gate.wait("a", DELAY_S, yes))
+    await asyncio.sleep(0)
+    assert not gate.try_pass("a", 0)
+    assert gate.try_pass("b", 0)
+    assert await waiting
+    assert gate.try_pass("a", 0)
 
 
-def test_one_that_may_not_be_sent_does_not_count() -> None:
-    async def test(gate: Gate) -> None:
-        assert not await gate.wait("a", 10, no)
-        assert gate.sent_ago_ms("a") is None
-        assert gate.try_pass("a", 10)
-
-    run(test)
+async def test_one_that_may_not_be_sent_does_not_count() -> None:
+    gate = Gate()
+    assert not await gate.wait("a", 10, no)
+    assert gate.sent_ago_ms("a") is None
+    assert gate.try_pass("a", 10)
 
 
-def test_it_is_asked_when_its_turn_has_come_and_the_others_wait_for_the_answer() -> None:
-    async def test(gate: Gate) -> None:
-        answer = asyncio.Event()
-        asked: asyncio.Queue[int] = asyncio.Queue()
+async def test_it_is_asked_when_its_turn_has_come_and_the_others_wait_for_the_answer() -> None:
+    gate = Gate()
+    answer = asyncio.Event()
+    asked: asyncio.Queue[int] = asyncio.Queue()
 
-        async def may_send() -> bool:
-            ago_ms = gate.sent_ago_ms("a")
-            assert ago_ms is not None
-            if ago_ms < 1000 * DELAY_S - 1:
-                return True  # not its turn yet
-            asked.put_nowait(ago_ms)
-            return await answer.wait()
+    async def may_send() -> bool:
+        ago_ms = gate.sent_ago_ms("a")
+        assert ago_ms is not None
+        if ago_ms < 1000 * DELAY_S - 1:
+            return True  # not its turn yet
+        asked.put_nowait(ago_ms)
+        return await answer.wait()
 
-        gate.try_pass("a", 0)
-        first = asyncio.ensure_future(gate.wait("a", DELAY_S, may_send))
-        second = asyncio.ensure_future(gate.wait("a", 0, yes))
-        await asked.get()
-        await asyncio.sleep(DELAY_S)
-        assert not first.done()
-        assert not second.done()
-        answer.set()
-        assert await first
-        assert await second
-
-    run(test)
+    gate.try_pass("a", 0)
+    first = asyncio.ensure_future(gate.wait("a", DELAY_S, may_send))
+    second = asyncio.ensure_future(gate.wait("a", 0, yes))
+    await asked.get()
+    await asyncio.sleep(DELAY_S)
+    assert not first.done()
+    assert not second.done()
+    answer.set()
+    assert await first
+    assert await second
 
 
-def test_one_that_may_no_longer_be_sent_does_not_wait_for_its_turn() -> None:
-    async def test(gate: Gate) -> None:
-        async def no() -> bool:
-            return False
+async def test_one_that_may_no_longer_be_sent_does_not_wait_for_its_turn() -> None:
+    gate = Gate()
 
-        gate.try_pass("a", 0)
-        started_s = monotonic_s()
-        assert not await gate.wait("a", 3600, no)
-        assert monotonic_s() - started_s < 5
+    async def no() -> bool:
+        return False
 
-    run(test)
+    gate.try_pass("a", 0)
+    started_s = monotonic_s()
+    assert not await gate.wait("a", 3600, no)
+    assert monotonic_s() - started_s < 5
 
 
-def test_one_that_goes_away_does_not_hold_up_the_others() -> None:
-    async def test(gate: Gate) -> None:
-        gate.try_pass("a", 0)
-        first = asyncio.ensure_future(gate.wait("a", 3600, yes))
-        second = asyncio.ensure_future(gate.wait("a", 0, yes))
-        await asyncio.sleep(0)
-        first.cancel()
-        assert await second
-        assert gate.try_pass("a", 0)
-
-    run(test)
+async def test_one_that_goes_away_does_not_hold_up_the_others() -> None:
+    gate = Gate()
+    gate.try_pass("a", 0)
+    first = asyncio.ensure_future(gate.wait("a", 3600, yes))
+    second = asyncio.ensure_future(gate.wait("a", 0, yes))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second
+    assert gate.try_pass("a", 0)

@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import pytest
 from scrapy.exceptions import CannotResolveHostError
@@ -28,97 +29,80 @@ class Names:
         return [ADDRESS]
 
 
-def run(
-    test: Callable[[Resolver], Awaitable[None]],
-    names: Names,
-    cache_size: int = 2,
-    timeout_s: float = 10,
-) -> None:
-    async def main() -> None:
-        resolver = Resolver(
-            cache_size=cache_size, timeout_s=timeout_s, threads=2, look_up=names.look_up
-        )
-        await test(resolver)
-        resolver.close()
-
-    asyncio.run(main())
+@asynccontextmanager
+async def opened(
+    names: Names, cache_size: int = 2, timeout_s: float = 10
+) -> AsyncIterator[Resolver]:
+    resolver = Resolver(
+        cache_size=cache_size, timeout_s=timeout_s, threads=2, look_up=names.look_up
+    )
+    yield resolver
+    resolver.close()
 
 
 @pytest.mark.parametrize("address", ["192.0.2.7", "::1"])
-def test_an_address_is_not_looked_up(address: str) -> None:
-    async def test(resolver: Resolver) -> None:
-        assert await resolver.addresses(address) == [address]
-
+async def test_an_address_is_not_looked_up(address: str) -> None:
     names = Names()
-    run(test, names)
+    async with opened(names) as resolver:
+        assert await resolver.addresses(address) == [address]
     assert names.asked == []
 
 
 @pytest.mark.parametrize(("cache_size", "times"), [(0, 2), (1, 1)])
-def test_a_host_is_looked_up_once_if_it_may_be_remembered(cache_size: int, times: int) -> None:
-    async def test(resolver: Resolver) -> None:
+async def test_a_host_is_looked_up_once_if_it_may_be_remembered(
+    cache_size: int, times: int
+) -> None:
+    names = Names()
+    async with opened(names, cache_size) as resolver:
         for _ in range(2):
             assert await resolver.addresses("a.test") == [ADDRESS]
-
-    names = Names()
-    run(test, names, cache_size)
     assert names.asked == ["a.test"] * times
 
 
-def test_of_too_many_hosts_the_oldest_is_forgotten() -> None:
-    async def test(resolver: Resolver) -> None:
+async def test_of_too_many_hosts_the_oldest_is_forgotten() -> None:
+    names = Names()
+    async with opened(names) as resolver:
         for host in ("a.test", "b.test", "c.test", "b.test", "a.test"):
             await resolver.addresses(host)
-
-    names = Names()
-    run(test, names)
     assert names.asked == ["a.test", "b.test", "c.test", "a.test"]
 
 
-def test_those_who_ask_at_the_same_time_share_a_lookup_even_if_one_leaves() -> None:
-    async def test(resolver: Resolver) -> None:
+async def test_those_who_ask_at_the_same_time_share_a_lookup_even_if_one_leaves() -> None:
+    names = Names()
+    async with opened(names) as resolver:
         names.may_answer.clear()
         first, second = (asyncio.ensure_future(resolver.addresses("a.test")) for _ in range(2))
         await asyncio.sleep(0)
         first.cancel()
         names.may_answer.set()
         assert await second == [ADDRESS]
-
-    names = Names()
-    run(test, names)
     assert names.asked == ["a.test"]
 
 
-def test_a_host_that_does_not_exist_is_asked_for_again() -> None:
-    async def test(resolver: Resolver) -> None:
+async def test_a_host_that_does_not_exist_is_asked_for_again() -> None:
+    names = Names()
+    async with opened(names) as resolver:
         for _ in range(2):
             with pytest.raises(CannotResolveHostError, match=r"hostname lookup: nowhere\.test"):
                 await resolver.addresses("nowhere.test")
-
-    names = Names()
-    run(test, names)
     assert names.asked == ["nowhere.test"] * 2
 
 
-def test_a_lookup_that_takes_too_long_is_given_up() -> None:
-    async def test(resolver: Resolver) -> None:
+async def test_a_lookup_that_takes_too_long_is_given_up() -> None:
+    names = Names()
+    async with opened(names, timeout_s=0.01) as resolver:
         names.may_answer.clear()
         with pytest.raises(CannotResolveHostError, match=r"a\.test after 0\.01 seconds"):
             await resolver.addresses("a.test")
         names.may_answer.set()
 
+
+async def test_a_lookup_that_nobody_waits_for_any_more_may_fail() -> None:
     names = Names()
-    run(test, names, timeout_s=0.01)
-
-
-def test_a_lookup_that_nobody_waits_for_any_more_may_fail() -> None:
-    async def test(resolver: Resolver) -> None:
+    async with opened(names) as resolver:
         names.may_answer.clear()
         asking = asyncio.ensure_future(resolver.addresses("nowhere.test"))
         await asyncio.sleep(0)
         asking.cancel()
         names.may_answer.set()
         assert await resolver.addresses("a.test") == [ADDRESS]
-
-    names = Names()
-    run(test, names)

@@ -92,17 +92,14 @@ class Egg:
         self.is_expired = True
 
 
-def test_what_is_not_done_in_time_expires() -> None:
-    async def main() -> None:
-        now_s = asyncio.get_running_loop().time()
-        deadlines = Deadlines()
-        due, done, later = Egg(), Egg(), Egg()
-        deadlines.add(due, now_s)
-        deadlines.add(done, now_s)
-        deadlines.add(later, now_s + 100)
-        deadlines.discard(done)
-        await asyncio.sleep(LOOK_S * 1.5)
-        assert [egg.is_expired for egg in (due, done, later)] == [True, False, False]
-        deadlines.close()
-
-    asyncio.run(main())
+async def test_what_is_not_done_in_time_expires() -> None:
+    now_s = asyncio.get_running_loop().time()
+    deadlines = Deadlines()
+    due, done, later = Egg(), Egg(), Egg()
+    deadlines.add(due, now_s)
+    deadlines.add(done, now_s)
+    deadlines.add(later, now_s + 100)
+    deadlines.discard(done)
+    await asyncio.sleep(LOOK_S * 1.5)
+    assert [egg.is_expired for egg in (due, done, later)] == [True, False, False]
+    deadlines.close()

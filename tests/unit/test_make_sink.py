@@ -1,4 +1,3 @@
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -37,20 +36,17 @@ def test_sink_that_workers_share(output: str, kind: type[Sink]) -> None:
     assert isinstance(make_sink(output, SinkConfig(JOB, is_shared=True)), kind)
 
 
-def test_workers_that_spell_the_path_differently_share_one_file(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        spellings = [tmp_path / "items.jsonl", tmp_path / "job" / ".." / "link" / "items.jsonl"]
-        config = SinkConfig(tmp_path / "job", is_shared=True)
-        sinks = [make_sink(str(path), config) for path in spellings]
-        for sink in sinks:
-            await sink.open()
-            await sink.store([numbered(1)])
-        for sink in sinks:
-            await sink.close()
-
+async def test_workers_that_spell_the_path_differently_share_one_file(tmp_path: Path) -> None:
     (tmp_path / "job").mkdir()
     (tmp_path / "link").symlink_to(tmp_path)
-    asyncio.run(scenario())
+    spellings = [tmp_path / "items.jsonl", tmp_path / "job" / ".." / "link" / "items.jsonl"]
+    config = SinkConfig(tmp_path / "job", is_shared=True)
+    sinks = [make_sink(str(path), config) for path in spellings]
+    for sink in sinks:
+        await sink.open()
+        await sink.store([numbered(1)])
+    for sink in sinks:
+        await sink.close()
     assert (tmp_path / "items.jsonl").read_bytes() == b'{"number":1}\n'
 
 

@@ -47,7 +47,7 @@ class Claims:
         self.told.append("released")
 
 
-def downloaded(claims: Claims | None, result: object = RESULT) -> tuple[object, int]:
+async def downloaded(claims: Claims | None, result: object = RESULT) -> tuple[object, int]:
     """What a pipeline has in the end, and how often it downloaded."""
     pipeline = make_pipeline()
     downloads = 0
@@ -63,50 +63,49 @@ def downloaded(claims: Claims | None, result: object = RESULT) -> tuple[object, 
     share_downloads(pipeline, lambda: cast(MediaClaims, claims))
     ask = cast(Any, pipeline)._check_media_to_download
 
-    async def go() -> object:
-        return await cast(Awaitable[object], ask(Request("http://a/1"), None, item={}))
-
-    return asyncio.run(go()), downloads
+    return await cast(Awaitable[object], ask(Request("http://a/1"), None, item={})), downloads
 
 
-def test_alone_it_downloads() -> None:
-    assert downloaded(None) == (RESULT, 1)
+async def test_alone_it_downloads() -> None:
+    assert await downloaded(None) == (RESULT, 1)
 
 
-def test_the_first_downloads_and_tells_the_result() -> None:
+async def test_the_first_downloads_and_tells_the_result() -> None:
     claims = Claims(Taken(MediaState.OURS))
-    assert downloaded(claims) == (RESULT, 1)
+    assert await downloaded(claims) == (RESULT, 1)
     assert claims.told == [(pack_result(RESULT), 90 * 24 * 3_600_000)]
 
 
-def test_the_next_waits_for_the_result() -> None:
+async def test_the_next_waits_for_the_result() -> None:
     wait, done = Taken(MediaState.WAIT), Taken(MediaState.DONE, pack_result(RESULT))
     claims = Claims(wait, wait, done)
-    assert downloaded(claims) == (RESULT, 0)
+    assert await downloaded(claims) == (RESULT, 0)
     assert claims.told == []
 
 
-def test_nobody_waits_forever(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nobody_waits_forever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_WAIT_S", 0.0)
     claims = Claims(Taken(MediaState.WAIT))
-    assert downloaded(claims) == (RESULT, 1)
+    assert await downloaded(claims) == (RESULT, 1)
 
 
-def test_a_failure_lets_another_try() -> None:
+async def test_a_failure_lets_another_try() -> None:
     claims = Claims(Taken(MediaState.OURS))
     with pytest.raises(OSError, match="refused"):
-        downloaded(claims, OSError("refused"))
+        await downloaded(claims, OSError("refused"))
     assert claims.told == ["released"]
 
 
-def test_what_is_no_plain_data_is_not_told() -> None:
+async def test_what_is_no_plain_data_is_not_told() -> None:
     claims = Claims(Taken(MediaState.OURS))
     result = {"at": datetime(2027, 1, 1)}
-    assert downloaded(claims, result) == (result, 1)
+    assert await downloaded(claims, result) == (result, 1)
     assert claims.told == ["released"]
 
 
-def test_a_claim_is_renewed_while_a_file_is_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_claim_is_renewed_while_a_file_is_downloaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(Claims, "claim_s", 0.003)
     renewed = asyncio.Event()
 
@@ -117,20 +116,17 @@ def test_a_claim_is_renewed_while_a_file_is_downloaded(monkeypatch: pytest.Monke
                 return Taken(MediaState.OURS)
             return await super().take(key)
 
-    async def scenario() -> None:
-        pipeline = make_pipeline()
+    pipeline = make_pipeline()
 
-        async def download(request: Request, info: object, item: object) -> FileInfo:
-            await renewed.wait()
-            return RESULT
+    async def download(request: Request, info: object, item: object) -> FileInfo:
+        await renewed.wait()
+        return RESULT
 
-        vars(pipeline)["_check_media_to_download"] = download
-        claims = Renewed(Taken(MediaState.OURS))
-        share_downloads(pipeline, lambda: cast(MediaClaims, claims))
-        ask = cast(Any, pipeline)._check_media_to_download
-        assert await ask(Request("http://a/1"), None, item={}) == RESULT
-
-    asyncio.run(scenario())
+    vars(pipeline)["_check_media_to_download"] = download
+    claims = Renewed(Taken(MediaState.OURS))
+    share_downloads(pipeline, lambda: cast(MediaClaims, claims))
+    ask = cast(Any, pipeline)._check_media_to_download
+    assert await ask(Request("http://a/1"), None, item={}) == RESULT
 
 
 def test_files_are_told_apart_by_request_and_pipeline() -> None:

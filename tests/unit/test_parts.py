@@ -43,8 +43,8 @@ def sink_at(path: Path, merge_every_s: float = NEVER) -> PartedJsonLinesSink:
     return PartedJsonLinesSink(path, path.parent / "job" / "index", parts_at(path), merge_every_s)
 
 
-def store_at(path: Path, *batches: Sequence[KeyedItem]) -> None:
-    asyncio.run(store(sink_at(path), *batches))
+async def store_at(path: Path, *batches: Sequence[KeyedItem]) -> None:
+    await store(sink_at(path), *batches)
 
 
 def read_numbers(path: Path) -> list[int]:
@@ -70,53 +70,44 @@ def replace_by_directory(file: Path) -> None:
 # Several workers.
 
 
-def test_item_that_two_workers_store_is_there_once(path: Path) -> None:
-    async def scenario() -> None:
-        first, second = sink_at(path), sink_at(path)
-        await first.open()
-        await second.open()
-        await first.store(numbered_items([1, 2]))
-        await second.store(numbered_items([2, 3]))
-        await second.close()
-        await first.store(numbered_items([3, 4]))
-        await first.close()
-
-    asyncio.run(scenario())
+async def test_item_that_two_workers_store_is_there_once(path: Path) -> None:
+    first, second = sink_at(path), sink_at(path)
+    await first.open()
+    await second.open()
+    await first.store(numbered_items([1, 2]))
+    await second.store(numbered_items([2, 3]))
+    await second.close()
+    await first.store(numbered_items([3, 4]))
+    await first.close()
     assert sorted(read_numbers(path)) == [1, 2, 3, 4]
     assert part_files(path) == []
 
 
-def test_who_closes_brings_its_own_items_and_leaves_those_of_the_living(path: Path) -> None:
-    async def scenario() -> None:
-        first, second = sink_at(path), sink_at(path)
-        await first.open()
-        await first.store([numbered(0)])  # the first items of a worker are merged at once
-        await first.store([numbered(1)])
-        await store(second, [numbered(2)], [numbered(3)])
-        assert read_numbers(path) == [0, 2, 3]
-        await first.close()
-        assert read_numbers(path) == [0, 2, 3, 1]
-
-    asyncio.run(scenario())
+async def test_who_closes_brings_its_own_items_and_leaves_those_of_the_living(path: Path) -> None:
+    first, second = sink_at(path), sink_at(path)
+    await first.open()
+    await first.store([numbered(0)])  # the first items of a worker are merged at once
+    await first.store([numbered(1)])
+    await store(second, [numbered(2)], [numbered(3)])
+    assert read_numbers(path) == [0, 2, 3]
+    await first.close()
+    assert read_numbers(path) == [0, 2, 3, 1]
 
 
-def test_output_follows_while_items_are_stored(path: Path) -> None:
-    async def scenario() -> None:
-        sink = sink_at(path, merge_every_s=0)
-        await sink.open()
-        for number in range(3):
-            await sink.store([numbered(number)])
-            assert read_numbers(path) == list(range(number + 1))
-            assert [part.stat().st_size for part in part_files(path)] == [0]
-        await sink.close()
-
-    asyncio.run(scenario())
+async def test_output_follows_while_items_are_stored(path: Path) -> None:
+    sink = sink_at(path, merge_every_s=0)
+    await sink.open()
+    for number in range(3):
+        await sink.store([numbered(number)])
+        assert read_numbers(path) == list(range(number + 1))
+        assert [part.stat().st_size for part in part_files(path)] == [0]
+    await sink.close()
     assert read_numbers(path) == [0, 1, 2]
 
 
 def test_many_workers_that_close_at_once_wait_for_each_other(path: Path) -> None:
     def work(number: int) -> None:
-        store_at(path, [numbered(0), numbered(number)], [numbered(number + 100)])
+        asyncio.run(store_at(path, [numbered(0), numbered(number)], [numbered(number + 100)]))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 11)]
     for thread in threads:
@@ -130,29 +121,23 @@ def test_many_workers_that_close_at_once_wait_for_each_other(path: Path) -> None
 # Parts of workers that were killed.
 
 
-def test_part_of_a_killed_worker_is_there_after_open(path: Path) -> None:
-    async def scenario() -> None:
-        sink = sink_at(path)
-        await sink.open()
-        assert read_numbers(path) == [1, 2, 3]
-        await sink.close()
-
+async def test_part_of_a_killed_worker_is_there_after_open(path: Path) -> None:
     leave_part(path, b"".join(RECORDS))
-    asyncio.run(scenario())
+    sink = sink_at(path)
+    await sink.open()
+    assert read_numbers(path) == [1, 2, 3]
+    await sink.close()
     assert part_files(path) == []
 
 
-def test_part_of_a_worker_that_is_killed_later_is_merged_by_the_others(path: Path) -> None:
-    async def scenario() -> None:
-        sink = sink_at(path, merge_every_s=0)
-        await sink.open()
-        leave_part(path, b"".join(RECORDS))
-        await sink.store([numbered(3), numbered(4)])
-        assert read_numbers(path) == [1, 2, 3, 4]
-        leave_part(path, to_record(encode_item(numbered(5))))
-        await sink.close()
-
-    asyncio.run(scenario())
+async def test_part_of_a_worker_that_is_killed_later_is_merged_by_the_others(path: Path) -> None:
+    sink = sink_at(path, merge_every_s=0)
+    await sink.open()
+    leave_part(path, b"".join(RECORDS))
+    await sink.store([numbered(3), numbered(4)])
+    assert read_numbers(path) == [1, 2, 3, 4]
+    leave_part(path, to_record(encode_item(numbered(5))))
+    await sink.close()
     assert read_numbers(path) == [1, 2, 3, 4, 5]
 
 
@@ -171,20 +156,20 @@ def test_part_that_was_cut_short_at_any_byte_gives_its_whole_items(
         assert len(lines) == sum(end <= size for end in ends)
 
 
-def test_what_was_cut_short_is_logged_with_its_size(
+async def test_what_was_cut_short_is_logged_with_its_size(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     leave_part(path, RECORDS[0] + RECORDS[1][:-5])
-    store_at(path, [numbered(4)])
+    await store_at(path, [numbered(4)])
     assert read_numbers(path) == [1, 4]
     assert [record.getMessage() for record in caplog.records] == [
         f"{parts_at(path) / 'killed.part'}: left out {len(RECORDS[1]) - 5} half-written bytes"
     ]
 
 
-def test_items_behind_a_damaged_one_are_kept(path: Path) -> None:
+async def test_items_behind_a_damaged_one_are_kept(path: Path) -> None:
     leave_part(path, RECORDS[0] + RECORDS[1].replace(b"2", b"7") + RECORDS[2])
-    store_at(path)
+    await store_at(path)
     assert read_numbers(path) == [1, 3]
 
 
@@ -209,19 +194,19 @@ def test_record_is_read_as_it_was_written() -> None:
     assert from_record(to_record(line)) == line
 
 
-def test_newlines_in_prepared_json_do_not_break_the_line(path: Path) -> None:
-    store_at(path, [numbered(1, raw=msgspec.Raw(b"[1,\n2]"))])
+async def test_newlines_in_prepared_json_do_not_break_the_line(path: Path) -> None:
+    await store_at(path, [numbered(1, raw=msgspec.Raw(b"[1,\n2]"))])
     assert path.read_bytes() == b'{"number":1,"raw":[1, 2]}\n'
 
 
-def test_part_is_read_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_part_is_read_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partfile, "BATCH_BYTES", 25)
     parts_at(path).mkdir(parents=True)
     part = PartFile(parts_at(path) / "a.part")
     part.append(map(encode_item, numbered_items(range(1, 6))))
     assert [len(batch) for batch in part.batches()] == [3, 2]
     part.close()
-    store_at(path)
+    await store_at(path)
     assert read_numbers(path) == [1, 2, 3, 4, 5]
 
 
@@ -239,23 +224,20 @@ STEPS = [
 
 @pytest.mark.parametrize("step", STEPS, ids=[name for _, name in STEPS])
 @pytest.mark.parametrize("succeeding_calls", range(4))
-def test_merge_that_was_interrupted_is_repeated(
+async def test_merge_that_was_interrupted_is_repeated(
     path: Path, monkeypatch: pytest.MonkeyPatch, step: tuple[type, str], succeeding_calls: int
 ) -> None:
-    async def die_while_closing() -> None:
-        sink = sink_at(path)
-        await sink.open()
-        await sink.store([numbered(3)])
-        await sink.store(numbered_items([3, 4, 5]))
-        leave_part(path, b"".join(RECORDS))
-        with monkeypatch.context() as patch:
-            dying(patch, step, succeeding_calls)
-            with suppress(KeyboardInterrupt):
-                await sink.close()
-
     monkeypatch.setattr(partfile, "BATCH_BYTES", 20)
-    asyncio.run(die_while_closing())
-    store_at(path)
+    sink = sink_at(path)
+    await sink.open()
+    await sink.store([numbered(3)])
+    await sink.store(numbered_items([3, 4, 5]))
+    leave_part(path, b"".join(RECORDS))
+    with monkeypatch.context() as patch:
+        dying(patch, step, succeeding_calls)
+        with suppress(KeyboardInterrupt):
+            await sink.close()
+    await store_at(path)
     assert sorted(read_numbers(path)) == [1, 2, 3, 4, 5]
     assert part_files(path) == []
 
@@ -275,52 +257,39 @@ def dying(patch: pytest.MonkeyPatch, step: tuple[type, str], succeeding_calls: i
 # Starting over.
 
 
-def test_clear_takes_what_all_have_stored_and_keeps_what_they_store_later(path: Path) -> None:
-    async def scenario() -> None:
-        first, second = sink_at(path), sink_at(path)
-        await first.open()
-        await second.open()
-        for sink in (first, second):
-            await sink.store([numbered(1)])
-            await sink.store([numbered(2)])
-        await first.clear()
-        assert read_numbers(path) == []
-        await second.store([numbered(3)])
-        await second.store([numbered(4)])
-        await second.close()
-        await first.store([numbered(5)])
-        await first.close()
-
-    asyncio.run(scenario())
+async def test_clear_takes_what_all_have_stored_and_keeps_what_they_store_later(path: Path) -> None:
+    first, second = sink_at(path), sink_at(path)
+    await first.open()
+    await second.open()
+    for sink in (first, second):
+        await sink.store([numbered(1)])
+        await sink.store([numbered(2)])
+    await first.clear()
+    assert read_numbers(path) == []
+    await second.store([numbered(3)])
+    await second.store([numbered(4)])
+    await second.close()
+    await first.store([numbered(5)])
+    await first.close()
     assert read_numbers(path) == [3, 4, 5]
     assert part_files(path) == []
 
 
-def test_worker_that_stores_nothing_after_a_clear_brings_nothing(path: Path) -> None:
-    async def scenario() -> None:
-        first, second = sink_at(path), sink_at(path)
-        await first.open()
-        await second.open()
-        await second.store([numbered(1)])
-        await second.store([numbered(2)])
-        await first.clear()
-        await second.close()
-        await first.close()
-
-    asyncio.run(scenario())
+async def test_worker_that_stores_nothing_after_a_clear_brings_nothing(path: Path) -> None:
+    first, second = sink_at(path), sink_at(path)
+    await first.open()
+    await second.open()
+    await second.store([numbered(1)])
+    await second.store([numbered(2)])
+    await first.clear()
+    await second.close()
+    await first.close()
     assert read_numbers(path) == []
 
 
-def test_clear_during_a_store_does_not_cost_its_items(
+async def test_clear_during_a_store_does_not_cost_its_items(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario() -> None:
-        sink = sink_at(path)
-        await sink.open()
-        monkeypatch.setattr(PartFile, "append", append_and_clear)
-        await sink.store([numbered(1)])
-        await sink.close()
-
     def append_and_clear(part: PartFile, lines: Sequence[KeyedLine]) -> None:
         monkeypatch.setattr(PartFile, "append", original)
         original(part, lines)
@@ -333,19 +302,20 @@ def test_clear_during_a_store_does_not_cost_its_items(
         await sink.close()
 
     original = PartFile.append
-    asyncio.run(scenario())
+    sink = sink_at(path)
+    await sink.open()
+    monkeypatch.setattr(PartFile, "append", append_and_clear)
+    await sink.store([numbered(1)])
+    await sink.close()
     assert read_numbers(path) == [1]
 
 
-def test_directory_of_the_parts_is_made_again(path: Path) -> None:
-    async def scenario() -> None:
-        sink = sink_at(path)
-        await sink.open()
-        remove(parts_at(path))
-        await sink.store([numbered(1)])
-        await sink.close()
-
-    asyncio.run(scenario())
+async def test_directory_of_the_parts_is_made_again(path: Path) -> None:
+    sink = sink_at(path)
+    await sink.open()
+    remove(parts_at(path))
+    await sink.store([numbered(1)])
+    await sink.close()
     assert read_numbers(path) == [1]
 
 
@@ -361,101 +331,89 @@ def locked_by_another(path: Path) -> Iterator[None]:
         file.close()
 
 
-def test_close_tells_where_the_items_are_that_it_cannot_merge(path: Path) -> None:
-    async def scenario() -> None:
-        sink = sink_at(path)
-        await sink.open()
-        with locked_by_another(path):
-            await sink.store([numbered(1)])
-            await sink.store([numbered(2)])
-            with pytest.raises(StoreLockedError, match="another process writes to") as caught:
-                await sink.close()
-        assert f"are safe in {parts_at(path)}; the same command" in str(caught.value)
-        await sink.close()
-        assert read_numbers(path) == []
-        await store(sink)
-
-    asyncio.run(scenario())
+async def test_close_tells_where_the_items_are_that_it_cannot_merge(path: Path) -> None:
+    sink = sink_at(path)
+    await sink.open()
+    with locked_by_another(path):
+        await sink.store([numbered(1)])
+        await sink.store([numbered(2)])
+        with pytest.raises(StoreLockedError, match="another process writes to") as caught:
+            await sink.close()
+    assert f"are safe in {parts_at(path)}; the same command" in str(caught.value)
+    await sink.close()
+    assert read_numbers(path) == []
+    await store(sink)
     assert read_numbers(path) == [1, 2]
     assert part_files(path) == []
 
 
-def test_output_that_is_locked_is_told_by_open(path: Path) -> None:
+async def test_output_that_is_locked_is_told_by_open(path: Path) -> None:
     with locked_by_another(path), pytest.raises(StoreLockedError) as caught:
-        store_at(path)
+        await store_at(path)
     assert "are safe in" not in str(caught.value)
     assert part_files(path) == []
 
 
-def test_directory_as_path_is_refused_by_open(path: Path) -> None:
+async def test_directory_as_path_is_refused_by_open(path: Path) -> None:
     path.mkdir()
     with pytest.raises(StoreError, match="is a directory; name a file"):
-        store_at(path)
+        await store_at(path)
 
 
-def test_file_in_place_of_the_parts_is_refused(path: Path) -> None:
+async def test_file_in_place_of_the_parts_is_refused(path: Path) -> None:
     parts_at(path).parent.mkdir()
     parts_at(path).touch()
     with pytest.raises(StoreError, match="cannot be used"):
-        store_at(path)
+        await store_at(path)
 
 
-def test_output_that_breaks_during_the_crawl_is_told_by_store(path: Path) -> None:
-    async def scenario() -> None:
-        sink = sink_at(path, merge_every_s=0)
-        await sink.open()
-        replace_by_directory(path)
-        with pytest.raises(StoreError, match=r"is a directory.* are safe in"):
-            await sink.store([numbered(1)])
-        remove(path)
-        await sink.store([numbered(2)])
-        await sink.close()
-
-    asyncio.run(scenario())
+async def test_output_that_breaks_during_the_crawl_is_told_by_store(path: Path) -> None:
+    sink = sink_at(path, merge_every_s=0)
+    await sink.open()
+    replace_by_directory(path)
+    with pytest.raises(StoreError, match=r"is a directory.* are safe in"):
+        await sink.store([numbered(1)])
+    remove(path)
+    await sink.store([numbered(2)])
+    await sink.close()
     assert read_numbers(path) == [1, 2]
 
 
 @pytest.mark.parametrize("failing", [("pwrite",), ("fsync",), ("fsync", "ftruncate")])
-def test_failed_store_can_be_repeated(
+async def test_failed_store_can_be_repeated(
     path: Path, monkeypatch: pytest.MonkeyPatch, failing: tuple[str, ...]
 ) -> None:
     def fail(*arguments: object) -> None:
         raise OSError(5, "Input/output error")
 
-    async def scenario() -> None:
-        sink = sink_at(path)
-        await sink.open()
-        await sink.store([numbered(0)])
-        with monkeypatch.context() as patch:
-            for function in failing:
-                patch.setattr(os, function, fail)
-            with pytest.raises(StoreError, match="Input/output error"):
-                await sink.store([numbered(1, text="x" * 100)])
-        await sink.store([numbered(2)])
-        await sink.store([numbered(1)])
-        await sink.close()
-
-    asyncio.run(scenario())
+    sink = sink_at(path)
+    await sink.open()
+    await sink.store([numbered(0)])
+    with monkeypatch.context() as patch:
+        for function in failing:
+            patch.setattr(os, function, fail)
+        with pytest.raises(StoreError, match="Input/output error"):
+            await sink.store([numbered(1, text="x" * 100)])
+    await sink.store([numbered(2)])
+    await sink.store([numbered(1)])
+    await sink.close()
     assert read_numbers(path) == [0, 2, 1]
 
 
 # Waiting.
 
 
-def test_worker_that_merges_and_does_not_get_on_is_told(
+async def test_worker_that_merges_and_does_not_get_on_is_told(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario() -> None:
-        sink = sink_at(path)
-        await sink.open()
-        with FileLock(parts_at(path) / "lock").held(0):
-            await sink.store([numbered(1)])
-            with pytest.raises(StoreLockedError, match=r"does not get on.* are safe in"):
-                await sink.close()
-        await store(sink)
-
     monkeypatch.setattr(parts, "STUCK_S", 0.02)
-    asyncio.run(scenario())
+    sink = sink_at(path)
+    await sink.open()
+    with FileLock(parts_at(path) / "lock").held(0):
+        await sink.store([numbered(1)])
+        with pytest.raises(StoreLockedError, match=r"does not get on.* are safe in"):
+            await sink.close()
+    await store(sink)
     assert read_numbers(path) == [1]
 
 
@@ -478,14 +436,14 @@ def test_lock_is_waited_for_as_long_as_its_holder_gets_on(
     assert now_s == 13
 
 
-def test_merge_shows_after_each_batch_that_it_gets_on(
+async def test_merge_shows_after_each_batch_that_it_gets_on(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signs: list[FileLock] = []
     leave_part(path, b"".join(RECORDS))
     monkeypatch.setattr(partfile, "BATCH_BYTES", 1)
     monkeypatch.setattr(FileLock, "touch", lambda lock: signs.append(lock))
-    store_at(path)
+    await store_at(path)
     assert len(signs) == 1 + len(RECORDS) + 1  # open takes the lock and merges, close takes it
 
 
@@ -505,8 +463,10 @@ def test_closed_file_is_free_although_a_forked_child_has_a_copy(path: Path) -> N
     os.close(copy)
 
 
-def test_nothing_is_logged_when_all_is_well(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_nothing_is_logged_when_all_is_well(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.WARNING):
-        store_at(path, numbered_items([1, 2]))
-        store_at(path, numbered_items([2, 3]), [numbered(4)])
+        await store_at(path, numbered_items([1, 2]))
+        await store_at(path, numbered_items([2, 3]), [numbered(4)])
     assert caplog.records == []

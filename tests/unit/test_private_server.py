@@ -19,10 +19,10 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from running import wait_until
 from weft.errors import ConfigError, StoreError, StoreLockedError
 from weft.redis import server
 from weft.redis.server import PrivateServer, find_server, packaged_server, running_url
+from weft.testing.waiting import wait_until
 
 HOLD = """
 import sys, time

@@ -11,7 +11,6 @@ from threading import Thread
 import pytest
 import redis
 
-from running import wait_until
 from weft.errors import ConfigError, WeftError
 from weft.testing.redis import (
     RedisCluster,
@@ -20,6 +19,7 @@ from weft.testing.redis import (
     redis_binary,
     valkey_binary,
 )
+from weft.testing.waiting import wait_until
 
 HOLD = """
 import sys, time

@@ -1,6 +1,5 @@
 """What only the embedded frontier has: a directory, a lock, a format, and a cost."""
 
-import asyncio
 import statistics
 import subprocess
 import sys
@@ -60,8 +59,8 @@ async def opened(path: Path, **arguments: Any) -> Stats:
         return await frontier.stats()
 
 
-def stats_of(path: Path, **arguments: Any) -> Stats:
-    return asyncio.run(opened(path, **arguments))
+async def stats_of(path: Path, **arguments: Any) -> Stats:
+    return await opened(path, **arguments)
 
 
 def raw_store(path: Path) -> Rdict:
@@ -71,125 +70,113 @@ def raw_store(path: Path) -> Rdict:
 # Who may open it
 
 
-def test_store_that_another_process_has_open_is_locked(tmp_path: Path) -> None:
+async def test_store_that_another_process_has_open_is_locked(tmp_path: Path) -> None:
     with held_by_another_process(tmp_path):
         with pytest.raises(StoreLockedError, match="choose another store with --store") as caught:
-            stats_of(tmp_path)
+            await stats_of(tmp_path)
         assert str(tmp_path) in str(caught.value)
-    assert stats_of(tmp_path).queued == 1
+    assert (await stats_of(tmp_path)).queued == 1
 
 
-def test_store_that_this_process_has_open_is_locked(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with RocksFrontier(tmp_path) as frontier:
-            with pytest.raises(StoreLockedError, match="in use by another process"):
-                await opened(tmp_path)
-            assert (await frontier.stats()).queued == 0
-
-    asyncio.run(test())
+async def test_store_that_this_process_has_open_is_locked(tmp_path: Path) -> None:
+    async with RocksFrontier(tmp_path) as frontier:
+        with pytest.raises(StoreLockedError, match="in use by another process"):
+            await opened(tmp_path)
+        assert (await frontier.stats()).queued == 0
 
 
-def test_reader_sees_a_store_that_another_process_has_open(tmp_path: Path) -> None:
-    async def test() -> None:
+async def test_reader_sees_a_store_that_another_process_has_open(tmp_path: Path) -> None:
+    with held_by_another_process(tmp_path):
         async with RocksFrontier(tmp_path, is_read_only=True) as frontier:
             assert (await frontier.stats()).queued == 1
             (told,) = await frontier.explain([fingerprint(URL)])
             assert (told.url, told.queued_kind) == (URL, PageKind.DATA)
             assert [state.host for state in await frontier.hosts(9)] == ["a"]
 
-    with held_by_another_process(tmp_path):
-        asyncio.run(test())
 
-
-def test_reader_changes_nothing(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with RocksFrontier(tmp_path) as frontier:
-            await frontier.add([PackedRequest(1, URL, "a")])
-            await frontier.claim("me", 1)
-        async with RocksFrontier(tmp_path, is_read_only=True) as reader:
-            assert (await reader.stats()).claimed == 1  # not put back, as a writer would
-            with pytest.raises(StoreError):
-                await reader.add([PackedRequest(2, "http://a/2", "a")])
-
-    asyncio.run(test())
-    stats = stats_of(tmp_path)
+async def test_reader_changes_nothing(tmp_path: Path) -> None:
+    async with RocksFrontier(tmp_path) as frontier:
+        await frontier.add([PackedRequest(1, URL, "a")])
+        await frontier.claim("me", 1)
+    async with RocksFrontier(tmp_path, is_read_only=True) as reader:
+        assert (await reader.stats()).claimed == 1  # not put back, as a writer would
+        with pytest.raises(StoreError):
+            await reader.add([PackedRequest(2, "http://a/2", "a")])
+    stats = await stats_of(tmp_path)
     assert (stats.added, stats.queued, stats.reclaimed) == (1, 1, 1)
 
 
-def test_closed_frontier_says_so(tmp_path: Path) -> None:
+async def test_closed_frontier_says_so(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is not open"):
-        asyncio.run(RocksFrontier(tmp_path).stats())
+        await RocksFrontier(tmp_path).stats()
 
 
-def test_frontier_can_be_opened_again(tmp_path: Path) -> None:
-    async def test() -> None:
-        frontier = RocksFrontier(tmp_path)
-        for count in range(3):
-            async with frontier:
-                await frontier.add([PackedRequest(count, f"http://a/{count}", "a")])
-                assert (await frontier.stats()).queued == count + 1
-
-    asyncio.run(test())
+async def test_frontier_can_be_opened_again(tmp_path: Path) -> None:
+    frontier = RocksFrontier(tmp_path)
+    for count in range(3):
+        async with frontier:
+            await frontier.add([PackedRequest(count, f"http://a/{count}", "a")])
+            assert (await frontier.stats()).queued == count + 1
 
 
 # What may be there
 
 
-def test_directories_are_made(tmp_path: Path) -> None:
-    assert stats_of(tmp_path / "a" / "b") == Stats()
+async def test_directories_are_made(tmp_path: Path) -> None:
+    assert await stats_of(tmp_path / "a" / "b") == Stats()
 
 
 @pytest.mark.parametrize("name", ["", "nothing", "file"])
-def test_reader_of_nothing_says_so(tmp_path: Path, name: str) -> None:
+async def test_reader_of_nothing_says_so(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreMissingError, match="there is no frontier in"):
-        stats_of(tmp_path / name, is_read_only=True)
+        await stats_of(tmp_path / name, is_read_only=True)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("name", ["file", "file/below"])
-def test_file_is_no_store(tmp_path: Path, name: str) -> None:
+async def test_file_is_no_store(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("precious")
     with pytest.raises(StoreError, match="cannot be used") as caught:
-        stats_of(tmp_path / name)
+        await stats_of(tmp_path / name)
     assert type(caught.value) is StoreError
     assert (tmp_path / "file").read_text() == "precious"
 
 
 # Names that look like RocksDB's word for a locked store.
 @pytest.mark.parametrize("name", ["store", "lock", "LOCK", "blocked"])
-def test_damaged_store_is_told_as_such(tmp_path: Path, name: str) -> None:
+async def test_damaged_store_is_told_as_such(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    stats_of(path)
+    await stats_of(path)
     for manifest in path.glob("MANIFEST-*"):
         manifest.write_bytes(b"not a block")
     with pytest.raises(StoreError, match="Corruption") as caught:
-        stats_of(path)
+        await stats_of(path)
     assert type(caught.value) is StoreError
 
 
 @pytest.mark.parametrize("is_read_only", [False, True])
-def test_store_of_a_newer_format_is_refused(tmp_path: Path, is_read_only: bool) -> None:
-    stats_of(tmp_path)
+async def test_store_of_a_newer_format_is_refused(tmp_path: Path, is_read_only: bool) -> None:
+    await stats_of(tmp_path)
     store = raw_store(tmp_path)
     store[b"format"] = b"99"
     store.close()
     for _ in range(2):  # and is not left open
         with pytest.raises(StoreFormatError, match=r"format 99.*upgrade Weft.*--store"):
-            stats_of(tmp_path, is_read_only=is_read_only)
+            await stats_of(tmp_path, is_read_only=is_read_only)
 
 
-def test_store_with_unknown_families_is_of_a_newer_format(tmp_path: Path) -> None:
-    stats_of(tmp_path)
+async def test_store_with_unknown_families_is_of_a_newer_format(tmp_path: Path) -> None:
+    await stats_of(tmp_path)
     store = raw_store(tmp_path)
     store.create_column_family("invention", Options(raw_mode=True))
     store.close()
     with pytest.raises(StoreFormatError, match="upgrade Weft"):
-        stats_of(tmp_path)
+        await stats_of(tmp_path)
 
 
-def test_store_remembers_its_format(tmp_path: Path) -> None:
-    stats_of(tmp_path)
+async def test_store_remembers_its_format(tmp_path: Path) -> None:
+    await stats_of(tmp_path)
     store = raw_store(tmp_path)
     assert store.get(b"format") == b"2"
     store.close()
@@ -201,38 +188,31 @@ async def fetch_again(frontier: RocksFrontier, request: PackedRequest, status: i
     await frontier.finish([Outcome(claim.token, Ending.DONE, status)])
 
 
-def test_what_an_older_weft_remembers_of_a_url_is_told_first(tmp_path: Path) -> None:
+async def test_what_an_older_weft_remembers_of_a_url_is_told_first(tmp_path: Path) -> None:
     page = PackedRequest(fingerprint(URL), URL, "a")
     old = History(URL, [Fetch(1, Ending.FAILED, 500, "", PageKind.DATA)] * 2)
-
-    async def test() -> list[int]:
-        async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
-            await fetch_again(frontier, page, 200)
-            [told] = await frontier.explain([page.fingerprint])
-            return [fetch.status for fetch in told.fetches]
-
-    stats_of(tmp_path)
+    await stats_of(tmp_path)
     store = raw_store(tmp_path)
     fetched = store.get_column_family(layout.FETCHED)
     fetched[layout.number_key(page.fingerprint)] = msgspec.msgpack.encode(old)
     fetched.close()
     store[b"format"] = b"1"
     store.close()
-    stats_of(tmp_path, is_read_only=True)
-    assert asyncio.run(test()) == [500, 500, 200]
+    await stats_of(tmp_path, is_read_only=True)
+    async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
+        await fetch_again(frontier, page, 200)
+        [told] = await frontier.explain([page.fingerprint])
+    assert [fetch.status for fetch in told.fetches] == [500, 500, 200]
     # From now on an older Weft would not find everything.
     store = raw_store(tmp_path)
     assert store.get(b"format") == b"2"
     store.close()
 
 
-def test_a_url_that_is_fetched_all_the_time_does_not_fill_the_store(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
-            for status in range(200, 240):
-                await fetch_again(frontier, PackedRequest(7, URL, "a"), status)
-
-    asyncio.run(test())
+async def test_a_url_that_is_fetched_all_the_time_does_not_fill_the_store(tmp_path: Path) -> None:
+    async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
+        for status in range(200, 240):
+            await fetch_again(frontier, PackedRequest(7, URL, "a"), status)
     store = raw_store(tmp_path)
     fetched = store.get_column_family(layout.FETCHED)
     assert len([*fetched.keys()]) <= MAX_FETCHES + 1
@@ -242,7 +222,9 @@ def test_a_url_that_is_fetched_all_the_time_does_not_fill_the_store(tmp_path: Pa
 
 @pytest.mark.parametrize("before", Order)
 @pytest.mark.parametrize("after", Order)
-def test_changed_order_still_serves_everything(tmp_path: Path, before: Order, after: Order) -> None:
+async def test_changed_order_still_serves_everything(
+    tmp_path: Path, before: Order, after: Order
+) -> None:
     def requests(start: int) -> list[PackedRequest]:
         return [
             PackedRequest(n, f"http://a/{n}", "a", kind=PageKind(n % 2), priority=n % 3 - 1)
@@ -252,17 +234,14 @@ def test_changed_order_still_serves_everything(tmp_path: Path, before: Order, af
     def config(order: Order) -> FrontierConfig:
         return FrontierConfig(order=order, limits=HostLimits(concurrency=99))
 
-    async def test() -> list[int]:
-        async with RocksFrontier(tmp_path, config(before)) as frontier:
-            await frontier.add(requests(0))
-            await frontier.claim("me", 5)  # they come back, in the order of the next
-        async with RocksFrontier(tmp_path, config(after)) as frontier:
-            await frontier.add(requests(12))
-            claims = (await frontier.claim("me", 99)).claims
-            assert (await frontier.stats()).queued == 0
-            return [claim.request.fingerprint for claim in claims]
-
-    assert sorted(asyncio.run(test())) == list(range(24))
+    async with RocksFrontier(tmp_path, config(before)) as frontier:
+        await frontier.add(requests(0))
+        await frontier.claim("me", 5)  # they come back, in the order of the next
+    async with RocksFrontier(tmp_path, config(after)) as frontier:
+        await frontier.add(requests(12))
+        claims = (await frontier.claim("me", 99)).claims
+        assert (await frontier.stats()).queued == 0
+    assert sorted(claim.request.fingerprint for claim in claims) == list(range(24))
 
 
 # What it costs
@@ -291,19 +270,16 @@ async def claim_ms(frontier: RocksFrontier) -> float:
     return 1000 * statistics.median(times)
 
 
-def cost_of_claim(path: Path, queued: int, hosts: int) -> float:
-    async def test() -> float:
-        async with RocksFrontier(path, UNLIMITED) as frontier:
-            await fill(frontier, queued, hosts)
-            return await claim_ms(frontier)
-
-    return asyncio.run(test())
+async def cost_of_claim(path: Path, queued: int, hosts: int) -> float:
+    async with RocksFrontier(path, UNLIMITED) as frontier:
+        await fill(frontier, queued, hosts)
+        return await claim_ms(frontier)
 
 
-def test_cost_of_a_claim_does_not_grow_with_hosts_or_queue(tmp_path: Path) -> None:
-    small = cost_of_claim(tmp_path / "small", 1_000, 10)
-    assert cost_of_claim(tmp_path / "deep", 100_000, 10) < 5 * small
-    assert cost_of_claim(tmp_path / "wide", 100_000, 10_000) < 5 * small
+async def test_cost_of_a_claim_does_not_grow_with_hosts_or_queue(tmp_path: Path) -> None:
+    small = await cost_of_claim(tmp_path / "small", 1_000, 10)
+    assert await cost_of_claim(tmp_path / "deep", 100_000, 10) < 5 * small
+    assert await cost_of_claim(tmp_path / "wide", 100_000, 10_000) < 5 * small
 
 
 async def pass_through(frontier: RocksFrontier, count: int) -> None:
@@ -314,29 +290,24 @@ async def pass_through(frontier: RocksFrontier, count: int) -> None:
         await frontier.finish([Outcome(claim.token, Ending.DONE) for claim in claims])
 
 
-def test_cost_of_a_claim_does_not_grow_with_what_has_passed_through(tmp_path: Path) -> None:
-    async def test() -> tuple[float, float]:
-        async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
-            await fill(frontier, 2_000, 1)
-            fresh = await claim_ms(frontier)
-            await pass_through(frontier, 200_000)
-            return fresh, await claim_ms(frontier)
-
-    fresh, drained = asyncio.run(test())
-    assert drained < 5 * fresh
+async def test_cost_of_a_claim_does_not_grow_with_what_has_passed_through(tmp_path: Path) -> None:
+    async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
+        await fill(frontier, 2_000, 1)
+        fresh = await claim_ms(frontier)
+        await pass_through(frontier, 200_000)
+        assert await claim_ms(frontier) < 5 * fresh
 
 
-def test_what_another_had_queued_meanwhile_is_claimed_after_opening_again(tmp_path: Path) -> None:
-    async def scenario() -> list[str]:
-        clock = FakeClock(now_ms=1_000_000)
-        frontier = RocksFrontier(tmp_path, clock=clock)
-        async with frontier:
-            await frontier.add([PackedRequest(1, "http://b/1", "b")])
-            await frontier.claim("me", 1)  # its line begins with this host now
-        async with RocksFrontier(tmp_path, clock=FakeClock(now_ms=1)) as other:
-            await other.add([PackedRequest(2, "http://a/1", "a")])
-        async with frontier:
-            claims = await frontier.claim("me", 10)
-        return sorted(claim.request.url for claim in claims.claims)
-
-    assert asyncio.run(scenario()) == ["http://a/1", "http://b/1"]
+async def test_what_another_had_queued_meanwhile_is_claimed_after_opening_again(
+    tmp_path: Path,
+) -> None:
+    clock = FakeClock(now_ms=1_000_000)
+    frontier = RocksFrontier(tmp_path, clock=clock)
+    async with frontier:
+        await frontier.add([PackedRequest(1, "http://b/1", "b")])
+        await frontier.claim("me", 1)  # its line begins with this host now
+    async with RocksFrontier(tmp_path, clock=FakeClock(now_ms=1)) as other:
+        await other.add([PackedRequest(2, "http://a/1", "a")])
+    async with frontier:
+        claims = await frontier.claim("me", 10)
+    assert sorted(claim.request.url for claim in claims.claims) == ["http://a/1", "http://b/1"]

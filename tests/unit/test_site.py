@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -21,6 +21,7 @@ import pytest
 from weft.errors import ConfigError, WeftError
 from weft.testing import Hit, Site, SiteServer, demo
 from weft.testing.site.special import BOMB_BYTES, LONG_URL_CHARS
+from weft.testing.waiting import wait_until
 
 
 @dataclass(frozen=True)
@@ -91,13 +92,6 @@ def crawl(url: str) -> dict[str, int]:
 
 def good(statuses: Mapping[str, int]) -> set[str]:
     return {url for url, status in statuses.items() if status == 200}
-
-
-def wait_until(is_so: Callable[[], bool], description: str) -> None:
-    deadline_s = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < deadline_s, f"never: {description}"
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")

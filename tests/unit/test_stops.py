@@ -31,60 +31,45 @@ def go_on() -> None:
     os.kill(os.getpid(), signal.SIGCONT)
 
 
-def test_nothing_is_sent_for_a_moment_after_a_stop_that_was_too_long() -> None:
-    async def test() -> None:
-        with watching(is_overdue=True) as stops:
-            assert not stops.is_cutting
-            assert not stops.has_cut
-            go_on()
-            assert stops.is_cutting
-            await asyncio.sleep(CUT_S)
-            assert not stops.is_cutting
-            assert stops.has_cut  # what was cut off may fail a little later
-
-    asyncio.run(test())
+async def test_nothing_is_sent_for_a_moment_after_a_stop_that_was_too_long() -> None:
+    with watching(is_overdue=True) as stops:
+        assert not stops.is_cutting
+        assert not stops.has_cut
+        go_on()
+        assert stops.is_cutting
+        await asyncio.sleep(CUT_S)
+        assert not stops.is_cutting
+        assert stops.has_cut  # what was cut off may fail a little later
 
 
-def test_a_short_stop_does_not_matter() -> None:
-    async def test() -> None:
-        with watching(is_overdue=False) as stops:
-            go_on()
-            assert not stops.is_cutting
-            assert not stops.has_cut
-
-    asyncio.run(test())
-
-
-def test_all_crawls_of_a_process_hear_of_it() -> None:
-    async def test() -> None:
-        with watching(is_overdue=True) as first, watching(is_overdue=True) as second:
-            go_on()
-            assert first.is_cutting
-            assert second.is_cutting
-
-    asyncio.run(test())
-
-
-def test_one_that_has_ended_hears_nothing() -> None:
-    async def test() -> None:
-        with watching(is_overdue=True) as stops:
-            pass
+async def test_a_short_stop_does_not_matter() -> None:
+    with watching(is_overdue=False) as stops:
         go_on()
         assert not stops.is_cutting
+        assert not stops.has_cut
 
-    asyncio.run(test())
+
+async def test_all_crawls_of_a_process_hear_of_it() -> None:
+    with watching(is_overdue=True) as first, watching(is_overdue=True) as second:
+        go_on()
+        assert first.is_cutting
+        assert second.is_cutting
 
 
-def test_a_handler_of_the_user_stays() -> None:
-    async def test() -> None:
-        heard: list[int] = []
-        signal.signal(signal.SIGCONT, lambda number, frame: heard.append(number))
-        with watching(is_overdue=True) as stops:
-            go_on()
-            assert not stops.is_cutting
-        assert heard == [signal.SIGCONT]
+async def test_one_that_has_ended_hears_nothing() -> None:
+    with watching(is_overdue=True) as stops:
+        pass
+    go_on()
+    assert not stops.is_cutting
 
-    asyncio.run(test())
+
+async def test_a_handler_of_the_user_stays() -> None:
+    heard: list[int] = []
+    signal.signal(signal.SIGCONT, lambda number, frame: heard.append(number))
+    with watching(is_overdue=True) as stops:
+        go_on()
+        assert not stops.is_cutting
+    assert heard == [signal.SIGCONT]
 
 
 class Line:
@@ -107,37 +92,28 @@ def lines() -> Iterator[list[Line]]:
     cuttables.difference_update(made)
 
 
-def test_after_a_stop_only_the_unsent_is_cut_off_as_soon_as_the_process_goes_on(
+async def test_after_a_stop_only_the_unsent_is_cut_off_as_soon_as_the_process_goes_on(
     lines: list[Line],
 ) -> None:
-    async def test() -> None:
-        with watching(is_overdue=True):
-            go_on()
-            assert [line.cuts for line in lines] == [0, 1]
-            await asyncio.sleep(0)
-            assert [line.cuts for line in lines] == [0, 2]  # also what has come to it meanwhile
-
-    asyncio.run(test())
+    with watching(is_overdue=True):
+        go_on()
+        assert [line.cuts for line in lines] == [0, 1]
+        await asyncio.sleep(0)
+        assert [line.cuts for line in lines] == [0, 2]  # also what has come to it meanwhile
 
 
-def test_when_leases_lapse_everything_is_cut_off(lines: list[Line]) -> None:
-    async def test() -> None:
-        with watching(is_overdue=False) as stops:
-            stops.cut()
-            assert [line.cuts for line in lines] == [1, 1]
-
-    asyncio.run(test())
+async def test_when_leases_lapse_everything_is_cut_off(lines: list[Line]) -> None:
+    with watching(is_overdue=False) as stops:
+        stops.cut()
+        assert [line.cuts for line in lines] == [1, 1]
 
 
-def test_what_began_before_a_cut_can_tell() -> None:
-    async def test() -> None:
-        with watching(is_overdue=False) as stops:
-            before = process_stops.cut_count()
-            stops.cut()
-            assert process_stops.cut_count() > before
-            assert process_stops.is_cutting()
-            await asyncio.sleep(CUT_S)
-            assert not process_stops.is_cutting()  # as soon as the gate is open again
-            assert not stops.is_cutting
-
-    asyncio.run(test())
+async def test_what_began_before_a_cut_can_tell() -> None:
+    with watching(is_overdue=False) as stops:
+        before = process_stops.cut_count()
+        stops.cut()
+        assert process_stops.cut_count() > before
+        assert process_stops.is_cutting()
+        await asyncio.sleep(CUT_S)
+        assert not process_stops.is_cutting()  # as soon as the gate is open again
+        assert not stops.is_cutting

@@ -1,6 +1,5 @@
 """WARC files, as warcio reads them."""
 
-import asyncio
 import gzip
 import io
 import os
@@ -34,9 +33,9 @@ async def store(archive: WarcArchive, *pages: Page) -> None:
     await archive.close()
 
 
-def stored(directory: Path, page: Page) -> list[Any]:
+async def stored(directory: Path, page: Page) -> list[Any]:
     """The records of one page."""
-    asyncio.run(store(WarcArchive(directory, "job"), page))
+    await store(WarcArchive(directory, "job"), page)
     [path] = directory.glob("*.warc.gz")
     return read_warc(path)
 
@@ -48,12 +47,12 @@ def names(directory: Path) -> list[str]:
 # Records
 
 
-def test_a_page_is_a_response_and_its_request_after_the_info(tmp_path: Path) -> None:
+async def test_a_page_is_a_response_and_its_request_after_the_info(tmp_path: Path) -> None:
     page = msgspec.structs.replace(
         PAGE, ip="127.0.0.9", method="POST", request_headers=((b"Accept", b"*/*"),)
     )
     page = msgspec.structs.replace(page, request_body=b"q=1")
-    info, response, request = stored(tmp_path, page)
+    info, response, request = await stored(tmp_path, page)
     assert info.type == "warcinfo"
     assert b"software: weft/" in info.body
     assert b"isPartOf: job\r\n" in info.body
@@ -75,8 +74,8 @@ def test_a_page_is_a_response_and_its_request_after_the_info(tmp_path: Path) -> 
     assert request.body == b"q=1"
 
 
-def test_records_are_of_version_1_1_and_a_gzip_member_each(tmp_path: Path) -> None:
-    stored(tmp_path, PAGE)
+async def test_records_are_of_version_1_1_and_a_gzip_member_each(tmp_path: Path) -> None:
+    await stored(tmp_path, PAGE)
     [path] = tmp_path.iterdir()
     raw = path.read_bytes()
     assert gzip.decompress(raw).startswith(b"WARC/1.1\r\n")
@@ -84,25 +83,25 @@ def test_records_are_of_version_1_1_and_a_gzip_member_each(tmp_path: Path) -> No
     assert len(ends_of_members(raw)) == 4
 
 
-def test_bytes_stay_as_they_are(tmp_path: Path) -> None:
+async def test_bytes_stay_as_they_are(tmp_path: Path) -> None:
     headers = ((b"X-Odd", b"caf\xe9 \xff"), (b"Set-Cookie", b"a=1"), (b"Set-Cookie", b"b=2"))
     body = bytes(range(256)) * 40
     page = msgspec.structs.replace(PAGE, headers=headers, body=body)
-    _, response, _ = stored(tmp_path, page)
+    _, response, _ = await stored(tmp_path, page)
     assert response.body == body
     [path] = tmp_path.iterdir()
     assert b"\r\nX-Odd: caf\xe9 \xff\r\n" in gzip.decompress(path.read_bytes())
     assert [value for name, value in response.headers if name == "Set-Cookie"] == ["a=1", "b=2"]
 
 
-def test_headers_that_are_not_true_of_the_body_get_another_name(tmp_path: Path) -> None:
+async def test_headers_that_are_not_true_of_the_body_get_another_name(tmp_path: Path) -> None:
     headers = (
         (b"Content-Encoding", b"gzip"),
         (b"Content-Length", b"17"),
         (b"Transfer-Encoding", b"chunked"),
         (b"Content-Language", b"en"),
     )
-    _, response, _ = stored(tmp_path, msgspec.structs.replace(PAGE, headers=headers))
+    _, response, _ = await stored(tmp_path, msgspec.structs.replace(PAGE, headers=headers))
     assert [name for name, _ in response.headers] == [
         "X-Crawler-Content-Encoding",
         "X-Crawler-Content-Length",
@@ -111,39 +110,39 @@ def test_headers_that_are_not_true_of_the_body_get_another_name(tmp_path: Path) 
     ]
 
 
-def test_true_headers_stay(tmp_path: Path) -> None:
+async def test_true_headers_stay(tmp_path: Path) -> None:
     body = gzip.compress(b"hello")
     headers = ((b"Content-Encoding", b"gzip"), (b"Content-Length", b"%d" % len(body)))
     page = msgspec.structs.replace(PAGE, headers=headers, body=body)
-    _, response, _ = stored(tmp_path, page)
+    _, response, _ = await stored(tmp_path, page)
     assert [name for name, _ in response.headers] == ["Content-Encoding", "Content-Length"]
     assert gzip.decompress(response.body) == b"hello"
 
 
-def test_an_answer_without_a_body_speaks_of_another(tmp_path: Path) -> None:
+async def test_an_answer_without_a_body_speaks_of_another(tmp_path: Path) -> None:
     headers = ((b"Content-Length", b"5000"), (b"Content-Encoding", b"gzip"))
     page = msgspec.structs.replace(PAGE, headers=headers, body=b"", method="HEAD")
-    _, response, request = stored(tmp_path, page)
+    _, response, request = await stored(tmp_path, page)
     assert [name for name, _ in response.headers] == ["Content-Length", "Content-Encoding"]
     assert request.first_line == "HEAD /1?b=2 HTTP/1.1"
 
 
-def test_no_password_is_archived(tmp_path: Path) -> None:
+async def test_no_password_is_archived(tmp_path: Path) -> None:
     page = msgspec.structs.replace(
         PAGE,
         url="http://me:secret@a.example/",
         request_headers=((b"Authorization", b"Basic c2VjcmV0"), (b"Accept", b"*/*")),
     )
-    _, response, request = stored(tmp_path, page)
+    _, response, request = await stored(tmp_path, page)
     assert response.url == "http://***@a.example/"
     assert request.headers == [("Host", "a.example"), ("Accept", "*/*")]
     [path] = tmp_path.iterdir()
     assert b"ecret" not in gzip.decompress(path.read_bytes())
 
 
-def test_line_ends_cannot_make_headers(tmp_path: Path) -> None:
+async def test_line_ends_cannot_make_headers(tmp_path: Path) -> None:
     headers = ((b"Set-Cookie", b"a=1\nX-Fake: 1\r\n\r\nbody"),)
-    _, response, _ = stored(tmp_path, msgspec.structs.replace(PAGE, headers=headers))
+    _, response, _ = await stored(tmp_path, msgspec.structs.replace(PAGE, headers=headers))
     assert response.headers == [("Set-Cookie", "a=1 X-Fake: 1  body")]
     assert response.body == PAGE.body
 
@@ -151,11 +150,11 @@ def test_line_ends_cannot_make_headers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("protocol", "line"), [("HTTP/1.0", "HTTP/1.0 404 "), ("h2", "HTTP/2 404 ")]
 )
-def test_the_first_line_has_the_protocol_and_no_reason(
+async def test_the_first_line_has_the_protocol_and_no_reason(
     tmp_path: Path, protocol: str, line: str
 ) -> None:
     page = msgspec.structs.replace(PAGE, status=404, protocol=protocol, truncated="disconnect")
-    _, response, _ = stored(tmp_path, page)
+    _, response, _ = await stored(tmp_path, page)
     assert response.first_line.strip() == line.strip()
     assert response.fields["WARC-Truncated"] == "disconnect"
 
@@ -163,17 +162,13 @@ def test_the_first_line_has_the_protocol_and_no_reason(
 # Files
 
 
-def test_files_are_named_and_rotated(tmp_path: Path) -> None:
+async def test_files_are_named_and_rotated(tmp_path: Path) -> None:
     archive = WarcArchive(tmp_path, "job", max_file_bytes=8_000, clock=FakeClock())
-
-    async def scenario() -> None:
-        await archive.open()
-        await archive.store([numbered(n, os.urandom(3_500)) for n in range(5)])
-        assert [name.endswith(".open") for name in names(tmp_path)] == [False, False, True]
-        await archive.store([numbered(5)])
-        await archive.close()
-
-    asyncio.run(scenario())
+    await archive.open()
+    await archive.store([numbered(n, os.urandom(3_500)) for n in range(5)])
+    assert [name.endswith(".open") for name in names(tmp_path)] == [False, False, True]
+    await archive.store([numbered(5)])
+    await archive.close()
     files = names(tmp_path)
     assert len(files) == 3
     assert [name.rpartition("-")[2] for name in files] == [f"{n:05}.warc.gz" for n in range(3)]
@@ -181,53 +176,47 @@ def test_files_are_named_and_rotated(tmp_path: Path) -> None:
     assert [page.url[-1] for page in read_pages(tmp_path)] == list("012345")
 
 
-def test_an_archive_that_gets_nothing_makes_no_file(tmp_path: Path) -> None:
-    asyncio.run(store(WarcArchive(tmp_path / "new/dir", "job")))
+async def test_an_archive_that_gets_nothing_makes_no_file(tmp_path: Path) -> None:
+    await store(WarcArchive(tmp_path / "new/dir", "job"))
     assert names(tmp_path / "new/dir") == []
 
 
-def test_an_archive_can_be_opened_again(tmp_path: Path) -> None:
+async def test_an_archive_can_be_opened_again(tmp_path: Path) -> None:
     archive = WarcArchive(tmp_path, "job")
-    asyncio.run(store(archive, numbered(1)))
-    asyncio.run(store(archive, numbered(2)))
+    await store(archive, numbered(1))
+    await store(archive, numbered(2))
     assert len(read_pages(tmp_path)) == 2
     with pytest.raises(StoreError, match="is not open"):
-        asyncio.run(archive.store([PAGE]))
+        await archive.store([PAGE])
 
 
-def test_workers_write_side_by_side(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        one, two = (WarcArchive(tmp_path, "job") for _ in range(2))
-        await one.open()
-        await one.store([numbered(1)])
-        await two.open()  # must not take the file of the first for one that was left
-        await two.store([numbered(2)])
-        await one.store([numbered(3)])
-        await one.close()
-        await two.close()
-
-    asyncio.run(scenario())
+async def test_workers_write_side_by_side(tmp_path: Path) -> None:
+    one, two = (WarcArchive(tmp_path, "job") for _ in range(2))
+    await one.open()
+    await one.store([numbered(1)])
+    await two.open()  # must not take the file of the first for one that was left
+    await two.store([numbered(2)])
+    await one.store([numbered(3)])
+    await one.close()
+    await two.close()
     assert len(names(tmp_path)) == 2
     assert sorted(page.url[-1] for page in read_pages(tmp_path)) == ["1", "2", "3"]
 
 
-def test_clear_removes_the_pages_of_this_job_only(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        await store(WarcArchive(tmp_path, "job-2"), numbered(9))
-        living = WarcArchive(tmp_path, "job")
-        await living.open()
-        await living.store([numbered(1)])
-        other = WarcArchive(tmp_path, "job")
-        await store(other, numbered(2))
-        await other.open()
-        await other.clear()
-        await living.store([numbered(3)])
-        await living.clear()
-        await living.store([numbered(4)])
-        await other.close()
-        await living.close()
-
-    asyncio.run(scenario())
+async def test_clear_removes_the_pages_of_this_job_only(tmp_path: Path) -> None:
+    await store(WarcArchive(tmp_path, "job-2"), numbered(9))
+    living = WarcArchive(tmp_path, "job")
+    await living.open()
+    await living.store([numbered(1)])
+    other = WarcArchive(tmp_path, "job")
+    await store(other, numbered(2))
+    await other.open()
+    await other.clear()
+    await living.store([numbered(3)])
+    await living.clear()
+    await living.store([numbered(4)])
+    await other.close()
+    await living.close()
     assert sorted(page.url[-1] for page in read_pages(tmp_path)) == ["4", "9"]
 
 
@@ -238,8 +227,8 @@ def leave_open(directory: Path, raw: bytes) -> Path:
     return path
 
 
-def complete_file(directory: Path, *pages: Page) -> bytes:
-    asyncio.run(store(WarcArchive(directory, "job"), *pages))
+async def complete_file(directory: Path, *pages: Page) -> bytes:
+    await store(WarcArchive(directory, "job"), *pages)
     [path] = directory.iterdir()
     raw = path.read_bytes()
     path.unlink()
@@ -251,13 +240,13 @@ def ends_of_members(raw: bytes) -> list[int]:
     return sorted(set(lengths))
 
 
-def test_a_file_that_ends_anywhere_is_made_whole(tmp_path: Path) -> None:
-    raw = complete_file(tmp_path, numbered(1), numbered(2))
+async def test_a_file_that_ends_anywhere_is_made_whole(tmp_path: Path) -> None:
+    raw = await complete_file(tmp_path, numbered(1), numbered(2))
     ends = ends_of_members(raw)
     assert len(ends) == 6
     for size in [*ends, *(end - 1 for end in ends[1:]), *(end + 1 for end in ends[:-1])]:
         leave_open(tmp_path, raw[:size])
-        asyncio.run(store(WarcArchive(tmp_path, "job")))
+        await store(WarcArchive(tmp_path, "job"))
         kept = max(end for end in ends if end <= size)
         files = names(tmp_path)
         assert len(files) == (1 if kept else 0)
@@ -267,25 +256,22 @@ def test_a_file_that_ends_anywhere_is_made_whole(tmp_path: Path) -> None:
             (tmp_path / name).unlink()
 
 
-def test_who_closes_last_takes_up_what_killed_workers_left(tmp_path: Path) -> None:
-    raw = complete_file(tmp_path, numbered(1))
+async def test_who_closes_last_takes_up_what_killed_workers_left(tmp_path: Path) -> None:
+    raw = await complete_file(tmp_path, numbered(1))
 
-    async def scenario() -> None:
-        archive = WarcArchive(tmp_path, "job")
-        await archive.open()
-        leave_open(tmp_path, raw)
-        await archive.store([numbered(2)])
-        await archive.close()
-
-    asyncio.run(scenario())
+    archive = WarcArchive(tmp_path, "job")
+    await archive.open()
+    leave_open(tmp_path, raw)
+    await archive.store([numbered(2)])
+    await archive.close()
     assert sorted(page.url[-1] for page in read_pages(tmp_path)) == ["1", "2"]
     assert len(names(tmp_path)) == 2
 
 
-def test_what_a_power_failure_left_is_cut_off(tmp_path: Path) -> None:
-    raw = complete_file(tmp_path, numbered(1))
+async def test_what_a_power_failure_left_is_cut_off(tmp_path: Path) -> None:
+    raw = await complete_file(tmp_path, numbered(1))
     leave_open(tmp_path, raw + bytes(5_000))
-    asyncio.run(store(WarcArchive(tmp_path, "job")))
+    await store(WarcArchive(tmp_path, "job"))
     assert [page.url[-1] for page in read_pages(tmp_path)] == ["1"]
 
 
@@ -306,29 +292,26 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("is_begun", [True, False])
-def test_a_full_disk_leaves_nothing_half_written(small_disk: Path, *, is_begun: bool) -> None:
-    async def scenario() -> None:
-        archive = WarcArchive(small_disk, "job")
-        await archive.open()
-        if is_begun:
-            await archive.store([numbered(1)])
-        ballast = fill(small_disk, 0)
-        for _ in range(2):
-            with pytest.raises(StoreFullError, match="free some space"):
-                await archive.store([numbered(2, os.urandom(20_000))])
-        ballast.unlink()
-        await archive.store([numbered(3)])
-        await archive.close()
-
-    asyncio.run(scenario())
+async def test_a_full_disk_leaves_nothing_half_written(small_disk: Path, *, is_begun: bool) -> None:
+    archive = WarcArchive(small_disk, "job")
+    await archive.open()
+    if is_begun:
+        await archive.store([numbered(1)])
+    ballast = fill(small_disk, 0)
+    for _ in range(2):
+        with pytest.raises(StoreFullError, match="free some space"):
+            await archive.store([numbered(2, os.urandom(20_000))])
+    ballast.unlink()
+    await archive.store([numbered(3)])
+    await archive.close()
     assert [page.url[-1] for page in read_pages(small_disk)] == ["1", "3"][not is_begun :]
     assert len(names(small_disk)) == 1
 
 
-def test_a_place_that_is_no_directory_is_told(tmp_path: Path) -> None:
+async def test_a_place_that_is_no_directory_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="choose another"):
-        asyncio.run(WarcArchive(tmp_path / "file", "job").open())
+        await WarcArchive(tmp_path / "file", "job").open()
 
 
 def test_archives_are_known_by_their_scheme() -> None:

@@ -16,7 +16,8 @@ from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure, OperationFailure
 
 from weft.errors import ConfigError
-from weft.testing.server import HOST, Server, wait_until
+from weft.testing.server import HOST, Server
+from weft.testing.waiting import wait_until
 
 #: Who may do everything there. The password has what must be escaped in an address.
 ROOT = "root"

@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 
 from weft.errors import ConfigError, WeftError
-from weft.testing.server import HOST, wait_until
+from weft.testing.server import HOST
 from weft.testing.sqlserver import SqlServer, program, run_quietly
+from weft.testing.waiting import wait_until
 
 _USER = "postgres"
 #: Where Debian keeps the programs of each version.

@@ -16,7 +16,8 @@ from redis.retry import Retry
 
 from weft.errors import ConfigError, WeftError
 from weft.redis.server import find_server, packaged_server
-from weft.testing.server import HOST, WAIT_S, Server, wait_until
+from weft.testing.server import HOST, WAIT_S, Server
+from weft.testing.waiting import wait_until
 
 #: The name under which the sentinels know the pair.
 MASTER_NAME = "mymaster"

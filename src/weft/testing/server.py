@@ -5,15 +5,14 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
 from weft.errors import WeftError
 from weft.redis.server import log_end, start_child
+from weft.testing.waiting import wait_until
 
 HOST = "127.0.0.1"
 #: Below the ports that the kernel gives to connections: one of these must not take the port of a
@@ -23,7 +22,6 @@ BUS_PORT_OFFSET = 10_000
 PORT_ATTEMPTS = 100
 
 WAIT_S = 30.0
-POLL_S = 0.01
 
 
 class Server(ABC):
@@ -141,11 +139,3 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
-
-
-def wait_until(predicate: Callable[[], bool], description: str) -> None:
-    deadline_s = time.monotonic() + WAIT_S
-    while not predicate():
-        if time.monotonic() > deadline_s:
-            raise WeftError(f"waited {WAIT_S} s in vain until {description}")
-        time.sleep(POLL_S)
