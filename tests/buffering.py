@@ -43,6 +43,7 @@ class Door(MemoryFrontier):
         self.is_open = asyncio.Event()
         self.is_open.set()
         self.error: Exception | None = None
+        self._is_restarting = False
         self.before_add: Callable[[], None] = nothing
         self.after_finish: Callable[[], None] = nothing
         self.after_stats: Callable[[], Coroutine[Any, Any, object]] = lambda: asyncio.sleep(0)
@@ -63,13 +64,21 @@ class Door(MemoryFrontier):
         await self._enter(f"claim {limit}")
         return await self._frontier.claim(owner, limit)
 
-    async def renew(self, tokens: Sequence[int]) -> list[bool]:
+    async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
         await self._enter()
         self.renewed.append(list(tokens))
-        return await self._frontier.renew(tokens)
+        return await self._frontier.renew(owner, tokens)
+
+    def restart_before_finish(self) -> None:
+        """The next call of `finish` meets a store that was restarted."""
+        self._is_restarting = True
 
     async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
         await self._enter(f"finish {len(outcomes)}")
+        if self._is_restarting:
+            self._is_restarting = False
+            self.restarts += 1
+            return [False] * len(outcomes)
         self.outcomes += outcomes
         answers = await self._frontier.finish(outcomes)
         self.after_finish()

@@ -61,6 +61,26 @@ def check_concurrency(
         assert not crowds, (host, len(crowds), crowds[0])
 
 
+def check_progress(
+    hits: Iterable[Hit],
+    *,
+    over_at_s: float,
+    limit_s: float,
+    from_s: float | None = None,
+    away_s: Sequence[tuple[float, float]] = (),
+) -> None:
+    """Until the crawl was over there was work, and nothing stood still for longer than this while
+    the store was up. `away_s`: from when until when it was away."""
+    times_s = sorted(hit.at_s for hit in hits)
+    start_s = times_s[0] if from_s is None else from_s
+    for earlier_s, later_s in pairwise([start_s, *times_s, over_at_s]):
+        still_s = later_s - earlier_s
+        for gone_s, back_s in away_s:
+            still_s -= max(0.0, min(back_s, later_s) - max(gone_s, earlier_s))
+        when_s = earlier_s - start_s
+        assert still_s <= limit_s, f"nothing was fetched for {still_s:.1f} s, {when_s:.1f} s in"
+
+
 def bucket_of(host: str, buckets: int) -> int:
     return int.from_bytes(md5(host.encode(), usedforsecurity=False).digest(), "big") % buckets
 

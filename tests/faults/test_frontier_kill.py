@@ -69,7 +69,7 @@ class Victim:
                 self._tell("ok")
             case "renew":
                 self._tell("renew")
-                await self._frontier.renew([claim.token for claim in self._claims])
+                await self._frontier.renew("me", [claim.token for claim in self._claims])
                 self._tell("ok")
 
     async def _add(self) -> None:

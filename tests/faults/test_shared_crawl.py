@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from invariants import check_concurrency, check_delays
+from invariants import check_concurrency, check_delays, check_progress
 from running import Process, Weft
 from weft.testing import Site, SiteServer
 from weft.testing.redis import RedisServer
@@ -25,6 +25,8 @@ PAGES = 50
 #: Between sending and the note in the log, requests can be held up by this much, each for itself.
 TOLERANCE_S = 0.08
 LEASE_S = 3
+#: Nothing may stand still for so long while there is work and the store is up.
+STILL_S = 10.0
 WORKERS = 4
 
 
@@ -79,7 +81,22 @@ def crawling(weft: Weft, site: SiteServer, server: RedisServer) -> Iterator[Craw
             worker.communicate()
 
 
-def make_trouble(crawl: Crawl, server: RedisServer, rng: random.Random) -> str:
+class Store:
+    """The server of the crawl, and when it was away."""
+
+    def __init__(self, server: RedisServer) -> None:
+        self._server = server
+        self.away_s: list[tuple[float, float]] = []
+
+    def restart(self, after_s: float) -> None:
+        from_s = time.monotonic()
+        self._server.kill()
+        time.sleep(after_s)
+        self._server.start()
+        self.away_s.append((from_s, time.monotonic()))
+
+
+def make_trouble(crawl: Crawl, store: Store, rng: random.Random) -> str:
     number = rng.randrange(WORKERS)
     kind = rng.choice(["kill a worker", "kill a worker", "stop a worker", "kill Redis"])
     if kind == "kill a worker":
@@ -87,9 +104,7 @@ def make_trouble(crawl: Crawl, server: RedisServer, rng: random.Random) -> str:
     elif kind == "stop a worker":
         crawl.stop(number, LEASE_S + rng.uniform(0.2, 1.5))
     else:
-        server.kill()
-        time.sleep(rng.uniform(0.0, 1.0))
-        server.start()
+        store.restart(after_s=rng.uniform(0.0, 1.0))
     return kind
 
 
@@ -103,17 +118,20 @@ def test_a_shared_crawl_survives_whatever_dies(
     rng.seed(rng.random() + number)
     site = Site(hosts=HOSTS, pages=PAGES, links=5, latency_s=LATENCY_S)
     with RedisServer() as server, SiteServer(site) as serving:
+        store = Store(server)
         with crawling(weft, serving, server) as crawl:
             troubles: list[str] = []
             while not crawl.is_over and len(troubles) < 12:
                 time.sleep(rng.uniform(0.3, 1.2))
-                troubles.append(make_trouble(crawl, server, rng))
+                troubles.append(make_trouble(crawl, store, rng))
             crawl.wait()
+        over_at_s = time.monotonic()
         hits = serving.hits()
         wanted = set().union(*(serving.page_urls(host) for host in HOSTS))
     print(troubles, f"{len(hits)} hits for {len(wanted)} pages")
     urls = [json.loads(line)["url"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert len(urls) == len(set(urls))
     assert set(urls) == wanted
+    check_progress(hits, over_at_s=over_at_s, away_s=store.away_s, limit_s=STILL_S)
     check_delays(hits, dict.fromkeys(SLOW_HOSTS, DELAY_S), TOLERANCE_S)
     check_concurrency(hits, HOSTS[1::2], CONCURRENCY, LATENCY_S)

@@ -1,6 +1,7 @@
 """A whole world for nodes: networks, a store, web sites; and what must hold in it afterwards."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cluster import JOB, Cluster, Order
-from invariants import check_concurrency, check_delays, check_owners, check_sink
+from invariants import check_concurrency, check_delays, check_owners, check_progress, check_sink
 from network import new_network
 from servers import all_keys
 from slowlink import SlowLink
@@ -30,6 +31,8 @@ BUCKETS = 32
 #: A request can be held up so long between its worker and the log of the site, where many processes
 #: share few cores.
 HELD_UP_S = 0.5
+#: Nothing may stand still for so long when all is well again.
+STILL_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,19 @@ class World:
         return asyncio.run(_read(self.store.url, lambda frontier: frontier.is_finished()))
 
     def check(self, timeout_s: float) -> str:
-        """The crawl ends by itself, and the invariants hold; what it was like."""
+        """The trouble is over: the crawl goes on and ends by itself, and the invariants hold. What
+        it was like."""
+        well_at_s = time.monotonic()
         wait_until(lambda: self.is_over, description="the job is finished", timeout_s=timeout_s)
+        over_at_s = time.monotonic()
         self.cluster.leave()
         self.watch.stop()
         hits, stats = self.hits(), self.stats()
         wanted: set[str] = set().union(*(site.page_urls() for site in self.sites))
         asyncio.run(_take_up_parts(self.output))
         check_sink(self.output, wanted)
+        since = [hit for hit in hits if hit.at_s >= well_at_s]
+        check_progress(since, from_s=well_at_s, over_at_s=over_at_s, limit_s=STILL_S)
         # Each was finished once: no outcome was accepted that came too late.
         assert (stats.done, stats.failed, stats.pending) == (len(wanted), 0, 0), stats
         check_owners(hits, self.watch, self.cluster.names, BUCKETS)

@@ -30,6 +30,7 @@ from weft.records import (
 from weft.testing.clock import FakeClock
 
 HOSTS = ("a", "b", "c.example")
+OWNERS = ("me", "you", "she")
 HOUR_MS = 3_600_000
 
 packed = st.builds(
@@ -117,7 +118,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.unsure |= {request.fingerprint for request in requests if request.is_forced}
         self.both("add", requests)
 
-    @rule(owner=st.sampled_from(["me", "you", "she"]), limit=st.integers(0, 7))
+    @rule(owner=st.sampled_from(OWNERS), limit=st.integers(0, 7))
     def claim(self, owner: str, limit: int) -> None:
         model: Claims = self.ask(self.model, "claim", owner, limit)
         got: Claims = self.ask(self.frontier, "claim", owner, limit)
@@ -151,12 +152,21 @@ class FrontierMachine(RuleBasedStateMachine):
         assert self.ask(self.frontier, "finish", theirs) == model
 
     @precondition(lambda self: self.claims)
-    @rule(data=st.data(), verb=st.sampled_from(["release", "renew"]))
-    def hand_over(self, data: st.DataObject, verb: str) -> None:
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
         chosen = data.draw(st.lists(st.sampled_from(self.claims), max_size=4))
-        model = self.ask(self.model, verb, [claim.token for claim in chosen])
+        model = self.ask(self.model, "release", [claim.token for claim in chosen])
         theirs = [self.theirs(claim.token) for claim in chosen]
-        assert self.ask(self.frontier, verb, theirs) == model
+        assert self.ask(self.frontier, "release", theirs) == model
+
+    @precondition(lambda self: self.claims)
+    @rule(data=st.data(), owner=st.sampled_from(OWNERS), is_all=st.booleans())
+    def renew(self, data: st.DataObject, owner: str, is_all: bool) -> None:
+        own = [claim for claim in self.claims if claim.owner == owner]
+        chosen = own if is_all else data.draw(st.lists(st.sampled_from(self.claims), max_size=6))
+        model = self.ask(self.model, "renew", owner, [claim.token for claim in chosen])
+        theirs = [self.theirs(claim.token) for claim in chosen]
+        assert self.ask(self.frontier, "renew", owner, theirs) == model
 
     @rule()
     def reclaim(self) -> None:

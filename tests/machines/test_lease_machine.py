@@ -75,6 +75,7 @@ class LeaseMachine(RuleBasedStateMachine):
         self.due_ms: dict[int, int] = {}
         self.leases: dict[int, Lease] = {}
         self.lease_counts = [0] * BUCKETS
+        self.numbers: list[list[int]] = [[] for _ in range(BUCKETS)]
         self.stale = 0
         # What each worker believes: the numbers of its leases, its claims. And all that it ever
         # claimed, so that stale tokens come up too.
@@ -204,8 +205,12 @@ class LeaseMachine(RuleBasedStateMachine):
 
     @rule(name=names, data=st.data())
     def renew(self, name: str, data: st.DataObject) -> None:
-        for claim in self.ask("renew", name, data):
+        renewed = self.ask("renew", name, data)
+        for claim in renewed:
             self.due_ms[claim.token] = self.clock.now_ms() + CLAIM_MS
+        # What it does not name it does not know of.
+        own = [claim for claim in self.claims.values() if claim.owner == name]
+        self.put_back([claim for claim in own if self.ever[name] and claim not in renewed])
 
     def end(self, verb: str, name: str, data: st.DataObject) -> list[Claim]:
         ended = self.ask(verb, name, data)
@@ -219,8 +224,14 @@ class LeaseMachine(RuleBasedStateMachine):
         if not self.ever[name]:
             return []
         chosen = data.draw(st.lists(st.sampled_from(self.ever[name]), max_size=4, unique=True))
-        given = done(chosen) if verb == "finish" else [claim.token for claim in chosen]
-        answers = self.runner.run(getattr(self.frontiers[name], verb)(given))
+        frontier = self.frontiers[name]
+        tokens = [claim.token for claim in chosen]
+        calls = {
+            "finish": lambda: frontier.finish(done(chosen)),
+            "release": lambda: frontier.release(tokens),
+            "renew": lambda: frontier.renew(name, tokens),
+        }
+        answers = self.runner.run(calls[verb]())
         assert answers == [claim.token in self.claims for claim in chosen]
         accepted = [claim for claim in chosen if claim.token in self.claims]
         assert all(self.is_holder(name, self.bucket_of(claim)) for claim in accepted)
@@ -258,8 +269,16 @@ class LeaseMachine(RuleBasedStateMachine):
         for bucket, holders in enumerate(found):
             for owner, packed in holders.items():
                 number, until_ms, _ = msgspec.msgpack.decode(packed, type=tuple[int, int, int])
-                leases[bucket].append(Lease(owner.decode(), until_ms, number))
+                leases[bucket].append(Lease(owner.decode(), until_ms, self.count(bucket, number)))
         assert leases == {bucket: [lease] for bucket, lease in self.leases.items()}
+
+    def count(self, bucket: int, number: int) -> int:
+        """Which lease of the bucket, from 1, has this number; numbers grow."""
+        numbers = self.numbers[bucket]
+        if number not in numbers:
+            assert not numbers or number > numbers[-1]
+            numbers.append(number)
+        return numbers.index(number) + 1
 
     def teardown(self) -> None:
         try:

@@ -49,7 +49,7 @@ class Worker:
         return await self.frontier.release(tokens(claims))
 
     async def renew(self, claims: Sequence[Claim]) -> list[bool]:
-        return await self.frontier.renew(tokens(claims))
+        return await self.frontier.renew(self.name, tokens(claims))
 
     def bucket_of(self, host: str) -> int:
         return self.frontier._layout.bucket_of(host).number
@@ -200,7 +200,7 @@ async def test_a_lease_that_nobody_has_taken_goes_on_with_its_claims(
         await one.hold(0)
         claims = await one.claim(3)
         clock.advance(10 * LEASE_MS)
-        assert await one.renew(claims[:1]) == [True]
+        assert await one.renew(claims) == [True] * 3
         assert await one.hold(0) == Hold([0], [], is_lost=False)
         assert await two.hold(0) == NOTHING
         assert await one.finish(claims) == [True] * 3

@@ -375,7 +375,7 @@ async def test_who_comes_back_doubts_its_claims_and_gets_its_share_again(
         assert b.doubts == doubts + 1
         assert b.share.is_sure
         assert b.buckets == set()
-        assert not any(await b.frontier.renew([claim.token for claim in claims]))
+        assert not any(await b.frontier.renew("b", [claim.token for claim in claims]))
         b.go_on()
         with watched(a, b):
             await until(lambda: len(b.buckets) == BUCKETS // 2, "it has its share again")

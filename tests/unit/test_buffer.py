@@ -202,7 +202,7 @@ async def test_claims_are_not_renewed_in_every_round() -> None:
         crawl.clock.advance(CLAIM_MS // 2)
         for _ in range(5):
             await crawl.next_round()
-        assert crawl.door.renewed == [[1]]
+        assert crawl.door.renewed == [[], [1]]
 
 
 async def test_what_others_have_left_is_taken_up(caplog: pytest.LogCaptureFixture) -> None:

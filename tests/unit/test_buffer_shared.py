@@ -275,7 +275,7 @@ async def test_a_claim_in_hand_that_is_lost_is_never_sent(caplog: pytest.LogCapt
     assert crawl.buffer.late == 0  # it was never sent
     stats = await crawl.frontier.stats()
     assert (stats.done, stats.released) == (1, 0)
-    assert "1 claims were not renewed in time" in caplog.text
+    assert "1 claims are no longer this worker's" in caplog.text
 
 
 async def test_an_outcome_of_a_claim_that_is_known_to_be_lost_is_not_told() -> None:
@@ -404,6 +404,25 @@ async def test_a_restart_that_finishing_notices_is_one_for_those_still_in_hand()
         await rounds(crawl, crawl)
     stats = await crawl.frontier.stats()
     assert (stats.done, stats.released) == (1, 1)
+
+
+async def test_what_a_restart_kept_from_being_finished_is_worked_on_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1")])
+    async with crawl.running():
+        claim = await crawl.taken()
+        crawl.door.restart_before_finish()
+        crawl.end(claim)
+        again = await crawl.taken()
+        assert again.request == claim.request
+        crawl.end(again)
+        await crawl.finished()
+    assert (await crawl.frontier.stats()).done == 1
+    assert crawl.buffer.late == 0
+    assert "came too late" not in caplog.text
+    assert "1 requests that were under way are worked on again" in caplog.text
 
 
 async def test_what_waits_is_renewed_before_it_is_sent_after_a_restart() -> None:

@@ -97,6 +97,8 @@ class Buffer:
         self._reclaimed_at_s = -math.inf
         self._looked_at_s = -math.inf
         self._restarts = frontier.restarts
+        # Claims that were not finished because the store was restarted.
+        self._unfinished = 0
         self._work = asyncio.Event()
         self._renewed = asyncio.Event()
         # Something happened here since the last look whether all is done.
@@ -336,8 +338,12 @@ class Buffer:
                 outcomes.append(msgspec.structs.replace(outcome, sent_ago_ms=sent_ago_ms))
             self._holding.forget(claim.token)
         if outcomes:
-            late += (await self._frontier.finish(outcomes)).count(False)
+            refused = (await self._frontier.finish(outcomes)).count(False)
             self._claim_soon()
+            if self._frontier.restarts == self._restarts:
+                late += refused
+            else:
+                self._unfinished += refused
         self._note_late(late)
 
     def _note_late(self, late: int) -> None:
@@ -373,11 +379,12 @@ class Buffer:
         if self._frontier.restarts == self._restarts:
             return
         self._restarts = self._frontier.restarts
-        spoilt = self._holding.spoil()
+        again = self._holding.spoil() + self._unfinished
+        self._unfinished = 0
         logger.warning(
             "the store was restarted and may have forgotten the last moments; "
             "%d requests that were under way are worked on again",
-            spoilt,
+            again,
         )
         self._holding.doubt()
         self.after_restart()
@@ -393,9 +400,13 @@ class Buffer:
         if self._share is not None and not self._share.is_sure:
             return  # the leases come first: they tell when claims are doubtful
         tokens = [*self._holding.tokens(), *(there.token for there in self._returns)]
-        answers = await self._frontier.renew(tokens) if tokens else []
+        answers = await self._frontier.renew(self._owner, tokens)
         if lost := self._holding.note_renewed(now_s, tokens, answers):
-            logger.warning("%d claims were not renewed in time and are given to others", lost)
+            logger.warning(
+                "%d claims are no longer this worker's: they were given to others, or a store that "
+                "was restarted has forgotten them",
+                lost,
+            )
         self._renewed.set()
 
     async def _reclaim(self) -> None:

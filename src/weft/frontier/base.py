@@ -101,7 +101,12 @@ class Frontier(Protocol):
 
     *Claims.* A request is in at most one claim. A claim ends by `finish`, `release`, or `reclaim`
     once it is overdue; after that its token is stale, and whatever comes with it is ignored and
-    counted.
+    counted. No token is used twice, not even by a store that went back to an earlier state.
+
+    *Known.* Every claim in the name of a living owner is known to it. An answer may be lost, and a
+    store that went back brings finished claims back to life; so `renew` names all claims that its
+    owner knows of, and puts back the others in its name. An owner renews at once when `restarts`
+    has changed, so that nothing waits for a deadline.
 
     *Order.* Within a host, data before nav; within a queue as `Order` says. What is released or
     reclaimed goes to the head of its queue, the first claimed first. Between hosts there is no
@@ -167,12 +172,20 @@ class Frontier(Protocol):
         """Hand out up to `limit` requests of hosts that may be fetched now."""
         ...
 
-    async def renew(self, tokens: Sequence[int]) -> list[bool]:
-        """Push the deadlines of these claims; False for those that are stale."""
+    async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
+        """Push the deadlines of these claims, which are all that the owner knows of; False for
+        those that are stale or another's.
+
+        Other claims in the name of the owner are put back, as `reclaim` does it.
+        """
         ...
 
     async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
-        """End claims; False for those that are stale."""
+        """End claims; False for those that are stale.
+
+        If the store was restarted since the claims were made (`restarts` has changed), it may have
+        forgotten what they brought. Then they are not ended: the next `renew` puts them back.
+        """
         ...
 
     async def release(self, tokens: Sequence[int]) -> list[bool]:

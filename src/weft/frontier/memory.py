@@ -166,13 +166,16 @@ class MemoryFrontier:
             self._claims[self._last_token] = claims[-1]
         return claims
 
-    async def renew(self, tokens: Sequence[int]) -> list[bool]:
+    async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
         until_ms = self._clock.now_ms() + self._config.claim_ms
-        return [self._renew(token, until_ms) for token in tokens]
+        answers = [self._renew(owner, token, until_ms) for token in tokens]
+        unknown = {c.token for c in self._claims.values() if c.owner == owner} - {*tokens}
+        self._reclaim(unknown)
+        return answers
 
-    def _renew(self, token: int, until_ms: int) -> bool:
+    def _renew(self, owner: str, token: int, until_ms: int) -> bool:
         claim = self._claims.get(token)
-        if claim is None:
+        if claim is None or claim.owner != owner:
             self._stats.stale += 1
             return False
         self._claims[token] = Claim(token, claim.request, claim.owner, until_ms, claim.delay_ms)

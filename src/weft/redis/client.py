@@ -10,6 +10,7 @@ import asyncio
 import logging
 import math
 import random
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Self
@@ -190,6 +191,7 @@ class Client:
     async def _greet(self, connection: AbstractConnection) -> None:
         """Called for each new connection: who answers? A server that we do not know yet may have
         lost what another one had acknowledged."""
+        _note_loss(connection)
         await connection.on_connect()
         await connection.send_command("INFO", "server")
         try:
@@ -246,29 +248,45 @@ class _Wait:
 
 _hushed: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
+# What ended connections of ours lately.
+_losses: deque[BaseException | None] = deque(maxlen=32)
+
+
+def _note_loss(connection: AbstractConnection) -> None:
+    """Remember what this connection ends with."""
+    reader: Any = getattr(connection, "_reader", None)
+    if reader is None:
+        return
+    set_exception = reader.set_exception
+
+    def note(problem: BaseException) -> None:
+        _losses.append(problem)
+        set_exception(problem)
+
+    reader.set_exception = note
+
 
 def _hush(loop: asyncio.AbstractEventLoop) -> None:
-    """Let asyncio not complain, with a traceback, of futures that nobody asked for their result.
+    """Let asyncio not complain, with a traceback, of a connection of ours that nobody asks about.
 
-    A connection that is lost at the moment when its writer is cancelled leaves one. `Client` tells
-    of lost connections by itself.
+    One that is lost at the moment when its writer is cancelled leaves a future whose exception is
+    never retrieved. `Client` reports lost connections itself.
     """
     if loop in _hushed:
         return
     _hushed.add(loop)
     before = loop.get_exception_handler()
 
-    def tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        is_lost = isinstance(context.get("exception"), ConnectionError)
-        future = context.get("future")
-        if is_lost and future is not None and not isinstance(future, asyncio.Task):
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        problem = context.get("exception")
+        if problem is not None and any(problem is loss for loss in _losses):
             return
         if before is not None:
             before(loop, context)
         else:
             loop.default_exception_handler(context)
 
-    loop.set_exception_handler(tell)
+    loop.set_exception_handler(handle)
 
 
 def _cancellations() -> int:

@@ -6,6 +6,7 @@ Requests are opaque to the scripts: they are packed and read here.
 """
 
 import asyncio
+import logging
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -48,6 +49,8 @@ from weft.records import (
 )
 from weft.redis.client import DEFAULT_PATIENCE_S, SHORT_PATIENCE_S, Client, Command
 from weft.redis.script import Script
+
+logger = logging.getLogger(__name__)
 
 Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 Reply = TypeVar("Reply")
@@ -361,11 +364,13 @@ class RedisFrontier:
         may_evict: bool,
         sharers: int,
     ) -> Hold:
+        chosen = {self._layout.buckets[number] for number in wanted}
         async with self._lease_lock:
             self._sharers = sharers
+            await self._leases.give_up_unknown(owner, self._layout.buckets, chosen)
             is_lost = await self._leases.hold(
                 owner,
-                {self._layout.buckets[number] for number in wanted},
+                chosen,
                 {self._layout.bucket_of_token(token) for token in self._held},
                 now_ms=self._now_ms(),
                 lease_ms=lease_ms,
@@ -491,37 +496,39 @@ class RedisFrontier:
 
     # Ending claims
 
-    async def renew(self, tokens: Sequence[int]) -> list[bool]:
+    async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
         unique = list(dict.fromkeys(tokens))
-        answers = await self._ask_groups(scripts.RENEW, unique)
+        await self._hold_again(unique)
+        parts = self._held.parts(self._layout, unique)
+        for bucket in self._layout.buckets:
+            if self._leases.has(bucket):
+                parts.setdefault(bucket, Part())
+        now_ms = self._now_ms()
+        calls = [
+            (bucket, scripts.Renew(now_ms, owner, self._held.places(unique, part), part.stale))
+            for bucket, part in parts.items()
+        ]
+        answers = [False] * len(unique)
+        replies = await self._run(scripts.RENEW, calls)
+        for part, renewed in zip(parts.values(), replies, strict=True):
+            self._held.note_alive(unique, part, renewed.alive, answers)
         is_ours = dict(zip(unique, answers, strict=True))
         self._held.let_go([token for token in unique if not is_ours[token]])
+        self._note_put_back(sum(renewed.put_back for renewed in replies))
         answers_to_all = [is_ours[token] for token in tokens]
         await self._count_stale(tokens, answers_to_all.count(False) - answers.count(False))
         return answers_to_all
+
+    def _note_put_back(self, many: int) -> None:
+        if many:
+            logger.warning("%d claims that this worker did not know of are queued again", many)
+            self._note_change(self._layout.buckets)
 
     async def _count_stale(self, tokens: Sequence[int], many: int) -> None:
         """So many of these came more than once, and are no claims."""
         if many:
             bucket = self._layout.bucket_of_token(tokens[0])
             await self._client.run([("HINCRBY", f"{bucket.prefix}meta", "stale", many)])
-
-    async def _ask_groups(
-        self, script: Script[scripts.Groups, list[str]], tokens: Sequence[int]
-    ) -> list[bool]:
-        """Whether each is a claim, after the script has done its work; each token once."""
-        await self._hold_again(tokens)
-        parts = self._held.parts(self._layout, tokens)
-        now_ms = self._now_ms()
-        calls = [
-            (bucket, scripts.Groups(now_ms, self._held.places(tokens, part), part.stale))
-            for bucket, part in parts.items()
-        ]
-        answers = [False] * len(tokens)
-        replies = await self._run(script, calls)
-        for part, alive in zip(parts.values(), replies, strict=True):
-            self._held.note_alive(tokens, part, alive, answers)
-        return answers
 
     async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
         tokens = [outcome.token for outcome in outcomes]
@@ -543,7 +550,7 @@ class RedisFrontier:
         replies = await self._client.run(calls, is_bound=True)
         for (bucket, part), raw in zip(parts.items(), replies, strict=True):
             if raw is None:
-                continue  # what these claims brought may be lost: they become overdue
+                continue  # what these claims brought may be lost: `renew` puts them back
             reply = scripts.FINISH.read(raw)
             if not reply.chunks:
                 tokens = [outcome.token for outcome in outcomes]
@@ -588,7 +595,18 @@ class RedisFrontier:
 
     async def release(self, tokens: Sequence[int]) -> list[bool]:
         unique = sorted(set(tokens), reverse=True)
-        answers = await self._ask_groups(scripts.RELEASE, unique)
+        await self._hold_again(unique)
+        parts = self._held.parts(self._layout, unique)
+        now_ms = self._now_ms()
+        calls = [
+            (bucket, scripts.Groups(now_ms, self._held.places(unique, part), part.stale))
+            for bucket, part in parts.items()
+        ]
+        answers = [False] * len(unique)
+        for part, alive in zip(
+            parts.values(), await self._run(scripts.RELEASE, calls), strict=True
+        ):
+            self._held.note_alive(unique, part, alive, answers)
         known = {token for token, answer in zip(unique, answers, strict=True) if answer}
         self._held.let_go(unique)
         self._note_change({self._layout.bucket_of_token(token) for token in unique})

@@ -1,7 +1,7 @@
 """The leases of a worker: buckets that it may claim from, and those that it is about to leave."""
 
 import asyncio
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from contextlib import suppress
 
 from weft.errors import StoreError
@@ -19,6 +19,7 @@ class Leases:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._owner = ""
+        self._restarts = client.restarts
         self._tokens: dict[Bucket, int] = {}
         self._leaving: set[Bucket] = set()
         self._is_lost = False
@@ -32,9 +33,13 @@ class Leases:
     def leaving(self) -> list[int]:
         return sorted(bucket.number for bucket in self._leaving)
 
+    def has(self, bucket: Bucket) -> bool:
+        """Whether there may be claims of ours."""
+        return not self._owner or bucket in self._tokens
+
     def serves(self, bucket: Bucket) -> bool:
         """Whether to claim from it."""
-        return not self._owner or (bucket in self._tokens and bucket not in self._leaving)
+        return self.has(bucket) and bucket not in self._leaving
 
     def token(self, bucket: Bucket) -> int:
         """What a claim has to show; 0: nothing."""
@@ -89,6 +94,24 @@ class Leases:
             if leased.is_new:
                 bucket.claim_at_ms = 0.0
         return is_lost
+
+    async def give_up_unknown(
+        self, owner: str, buckets: Iterable[Bucket], wanted: Set[Bucket]
+    ) -> None:
+        """After a restart of the store: it may have gone back to a state in which we had leases
+        that we have given up since."""
+        restarts = self._client.restarts
+        if restarts == self._restarts:
+            return
+        call = GiveUp(0, owner, lease_token=0)
+        await self._client.run(
+            [
+                GIVE_UP.call(bucket.prefix, bucket.config, call)
+                for bucket in buckets
+                if bucket not in wanted and bucket not in self._tokens
+            ]
+        )
+        self._restarts = restarts
 
     async def _give_up(self, buckets: Sequence[Bucket]) -> None:
         commands = [

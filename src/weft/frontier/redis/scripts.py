@@ -61,6 +61,7 @@ class Lease(msgspec.Struct, frozen=True, array_like=True):
 class GiveUp(msgspec.Struct, frozen=True, array_like=True):
     now_ms: int
     owner: str
+    #: 0: whichever it is.
     lease_token: int
 
 
@@ -103,6 +104,21 @@ class Groups(msgspec.Struct, frozen=True, array_like=True):
     groups: list[tuple[str, str]]
     #: So many more are no claims.
     stale: int
+
+
+class Renew(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    owner: str
+    #: As in `Groups`.
+    groups: list[tuple[str, str]]
+    stale: int
+
+
+class Renewed(msgspec.Struct, frozen=True, array_like=True):
+    #: For each group a text with a 1 for each place that is a claim of the owner.
+    alive: list[str]
+    #: How many claims in the name of the owner were put back.
+    put_back: int
 
 
 class Finish(msgspec.Struct, frozen=True, array_like=True):
@@ -194,7 +210,7 @@ ADD = Script(_PACKAGE, ("common", "queue", "seen", "picker", "add"), BucketConfi
 LEASE = Script(_PACKAGE, ("common", "queue", "claims", "lease"), BucketConfig, Lease, Leased)
 GIVE_UP = Script(_PACKAGE, ("common", "queue", "claims", "give_up"), BucketConfig, GiveUp, bool)
 CLAIM = Script(_PACKAGE, ("common", "queue", "claims", "claim"), BucketConfig, Claim, Claimed)
-RENEW = Script(_PACKAGE, ("common", "queue", "claims", "renew"), BucketConfig, Groups, list[str])
+RENEW = Script(_PACKAGE, ("common", "queue", "claims", "renew"), BucketConfig, Renew, Renewed)
 FINISH = Script(
     _PACKAGE, ("common", "queue", "claims", "picker", "finish"), BucketConfig, Finish, Finished
 )

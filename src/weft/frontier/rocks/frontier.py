@@ -142,8 +142,8 @@ class RocksFrontier:
     async def claim(self, owner: str, limit: int) -> Claims:
         return await self._run(self._claim, owner, limit)
 
-    async def renew(self, tokens: Sequence[int]) -> list[bool]:
-        return await self._run(self._renew_all, tokens)
+    async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
+        return await self._run(self._renew_all, owner, tokens)
 
     async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
         return await self._run(self._finish_all, outcomes)
@@ -349,16 +349,20 @@ class RocksFrontier:
 
     # Ending claims
 
-    def _renew_all(self, tokens: Sequence[int]) -> list[bool]:
+    def _renew_all(self, owner: str, tokens: Sequence[int]) -> list[bool]:
         unit = Unit(self._db)
         until_ms = self._clock.now_ms() + self._config.claim_ms
-        answers = [self._renew(unit, token, until_ms) for token in tokens]
+        answers = [self._renew(unit, owner, token, until_ms) for token in tokens]
+        known = {*tokens}
+        self._put_back(
+            unit, [c for c in claims(self._db) if c.owner == owner and c.token not in known]
+        )
         unit.commit()
         return answers
 
-    def _renew(self, unit: Unit, token: int, until_ms: int) -> bool:
+    def _renew(self, unit: Unit, owner: str, token: int, until_ms: int) -> bool:
         claim = unit.load(CLAIMS, number_key(token), Claim)
-        if claim is None:
+        if claim is None or claim.owner != owner:
             unit.stats.stale += 1
             return False
         unit.save(CLAIMS, number_key(token), msgspec.structs.replace(claim, until_ms=until_ms))
@@ -417,13 +421,17 @@ class RocksFrontier:
         overdue = [c for c in claims(self._db) if now_ms is None or c.until_ms <= now_ms]
         if overdue:
             unit = Unit(self._db)
-            unit.stats.reclaimed += len(overdue)
-            for host in {claim.request.host for claim in overdue}:
-                # Its request may have been sent at any moment until now.
-                policy.note_sent(unit.host(host), host, 0, self._config, self._clock.now_ms())
-            self._give_back(unit, {claim.token for claim in overdue})
+            self._put_back(unit, overdue)
             unit.commit()
         return len(overdue)
+
+    def _put_back(self, unit: Unit, left: Sequence[Claim]) -> None:
+        """Put claims back that their owner has left, or does not know of."""
+        unit.stats.reclaimed += len(left)
+        for host in {claim.request.host for claim in left}:
+            # Its request may have been sent at any moment until now.
+            policy.note_sent(unit.host(host), host, 0, self._config, self._clock.now_ms())
+        self._give_back(unit, [claim.token for claim in left])
 
     def _give_back(self, unit: Unit, tokens: Iterable[int]) -> None:
         # The last claimed first, so that the first claimed ends up at the head.

@@ -143,19 +143,9 @@ end
 save_hosts()
 save_counters()
 
-local function last_token()
-  local last = tonumber(redis.call('HGET', meta, 'last_token'))
-  if last then
-    return last
-  end
-  -- No token is ever used twice, even if the bucket was cleared: they start with the time.
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
-
 -- Writes down what was handed out; the first token, and the heads of the groups.
 local function save_claims()
-  local first = last_token() + 1
+  local first = next_number('last_token')
   local last = number_text(first + #requests - 1)
   local batch = number_text(first) .. ':' .. last
   local heads, by_name = {}, {}

@@ -140,8 +140,8 @@ local function give_back(names, heads, places)
   save_groups(names, heads)
 end
 
--- Puts claims back whose owners have left them: their requests may have been sent at any moment
--- until now. The number of them.
+-- Puts claims back that their owners have left, or do not know of: their requests may have been
+-- sent at any moment until now. The number of them.
 local function put_back_left(names, heads, places)
   local many = 0
   for i, head in ipairs(heads) do
@@ -152,9 +152,36 @@ local function put_back_left(names, heads, places)
     give_back(names, heads, places)
     save_hosts()
     count('reclaimed', many)
-    save_counters()
   end
   return many
+end
+
+-- The groups for which `choose(name, head)` names places, the last claimed first: what
+-- `put_back_left` is told.
+local function choose_groups(choose)
+  local chosen, places = {}, {}
+  local found = redis.call('HGETALL', claims)
+  for i = 1, #found, 2 do
+    local own = choose(found[i], cmsgpack.unpack(found[i + 1]))
+    if #own > 0 then
+      chosen[#chosen + 1] = found[i]
+      places[found[i]] = own
+    end
+  end
+  table.sort(chosen, function(one, other) return tonumber(one) > tonumber(other) end)
+  local in_order = {}
+  for i, name in ipairs(chosen) do
+    in_order[i] = places[name]
+  end
+  return chosen, load_groups(chosen), in_order
+end
+
+-- A number for a claim or a lease that none had before, not even in a state of the store that it
+-- has lost since: it is no less than the clock.
+local function next_number(name)
+  local time = redis.call('TIME')
+  local last = tonumber(redis.call('HGET', meta, name)) or 0
+  return math.max(last + 1, time[1] * 1000000 + time[2])
 end
 
 -- Leases: who may claim from the bucket. Owner → token, until when, and the number of the last call

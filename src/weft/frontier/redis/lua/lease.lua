@@ -32,19 +32,12 @@ if many >= workers_per_host then
   return cmsgpack.pack({ 0, false })
 end
 
-local names = redis.call('HKEYS', claims)
-table.sort(names, function(one, other) return tonumber(one) > tonumber(other) end)
-local heads = load_groups(names)
-local left, left_heads, left_places = {}, {}, {}
-for i, name in ipairs(names) do
-  if not holders[heads[i][OWNER_NAME]] then
-    left[#left + 1] = name
-    left_heads[#left] = heads[i]
-    left_places[#left] = places_in(heads[i][ALIVE])
-  end
-end
-put_back_left(left, left_heads, left_places)
+put_back_left(choose_groups(function(_, head)
+  return holders[head[OWNER_NAME]] and {} or places_in(head[ALIVE])
+end))
+save_counters()
 
-local token = redis.call('HINCRBY', meta, 'lease', '1')
+local token = next_number('lease')
+redis.call('HSET', meta, 'lease', number_text(token))
 save_lease(owner, token, until_ms, 0)
 return cmsgpack.pack({ token, true })

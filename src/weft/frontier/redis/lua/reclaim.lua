@@ -54,4 +54,5 @@ for i, name in ipairs(names) do
   end
 end
 local reclaimed = put_back_left(known, known_heads, known_places)
+save_counters()
 return cmsgpack.pack({ reclaimed, #late == limit })
