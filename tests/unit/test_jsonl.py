@@ -276,9 +276,9 @@ def failing(
     def call(*arguments: object) -> object:
         if next(calls, None) is None:
             raise OSError(5, "Input/output error")
-        if function == "pwrite":  # and write no more than 10 bytes at once
-            descriptor, data, offset = arguments
-            return original(descriptor, data[:10], offset)  # type: ignore[index]
+        if function == "write":  # and write no more than 10 bytes at once
+            descriptor, data = arguments
+            return original(descriptor, data[:10])  # type: ignore[index]
         return original(*arguments)
 
     with monkeypatch.context() as patch:
@@ -289,7 +289,7 @@ def failing(
 
 @pytest.mark.parametrize(
     ("function", "succeeding_calls"),
-    [("pwrite", 0), ("pwrite", 1), ("pwrite", 4), ("fsync", 0)],
+    [("write", 0), ("write", 1), ("write", 4), ("fsync", 0)],
 )
 async def test_failed_store_can_be_repeated(
     path: Path, monkeypatch: pytest.MonkeyPatch, function: str, succeeding_calls: int

@@ -379,7 +379,7 @@ async def test_output_that_breaks_during_the_crawl_is_told_by_store(path: Path) 
     assert read_numbers(path) == [1, 2]
 
 
-@pytest.mark.parametrize("failing", [("pwrite",), ("fsync",), ("fsync", "ftruncate")])
+@pytest.mark.parametrize("failing", [("write",), ("fsync",), ("fsync", "ftruncate")])
 async def test_failed_store_can_be_repeated(
     path: Path, monkeypatch: pytest.MonkeyPatch, failing: tuple[str, ...]
 ) -> None:

@@ -9,7 +9,6 @@ a contestant end. It ends when the last of them has, and takes them with it if i
 import ctypes
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -56,6 +55,8 @@ def _measure(commands: Sequence[Sequence[str]], directory: Path, started_s: floa
     ]
     codes = [process.wait() for process in processes]
     _wait_for_adopted()
+    import resource  # here, for not every system has it, and nothing else of `weft` needs it
+
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Reading(
         cpu_s=used.ru_utime + used.ru_stime,

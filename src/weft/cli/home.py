@@ -13,11 +13,18 @@ from contextlib import contextmanager, suppress
 from weft.cli.store import FRONTIER_NAME, SERVER_NAME, has_frontier, has_server, private_store
 from weft.errors import ConfigError, StoreMissingError, store_error
 from weft.frontier import Store, open_frontier
+from weft.node.machine import can_steer
 from weft.redis.server import forget_server
 
 
 def check_workers(store: Store, *, is_named: bool, is_fresh: bool) -> None:
-    """Raises ConfigError if several workers cannot have this store."""
+    """Raises ConfigError if several workers cannot have this store, or cannot be steered here."""
+    if not can_steer():
+        raise ConfigError(
+            "--workers: this system lacks the signals that several workers are steered with; use "
+            "Linux or macOS, or start this command once for each worker, without --workers and "
+            "with --store redis://HOST:PORT/DB"
+        )
     if store.is_shared:
         return
     if is_named:

@@ -24,7 +24,7 @@ from weft.errors import ConfigError
 from weft.frontier import Store
 from weft.node.agent import Agent
 from weft.node.duties import NodeConfig
-from weft.node.machine import usable_cores
+from weft.node.machine import can_steer, usable_cores
 
 #: A worker that is lost is listed for so long.
 SHOW_LOST_MS = 60_000
@@ -75,6 +75,11 @@ def worker(
     Spiders, and files that items go to, are looked for in the directory where this is run. Ctrl-C
     or SIGTERM drains it: its workers finish what is under way. A second one kills them.
     """
+    if not can_steer():
+        raise ConfigError(
+            "this system lacks the signals that the workers of a node are steered with; make a "
+            "Linux or macOS machine a node, or run `weft crawl` with the same --store here"
+        )
     config = NodeConfig(shared_store(store), _node_name(name), processes or usable_cores(), weight)
     show_logs("WARNING")
     sys.exit(0 if asyncio.run(_run(config)) else INTERRUPTED)

@@ -1,6 +1,7 @@
-"""How busy this machine is."""
+"""What this machine can do, and how busy it is."""
 
 import os
+import signal
 
 import msgspec
 import psutil
@@ -30,3 +31,8 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def can_steer() -> bool:
+    """Whether worker processes can be stopped, frozen and killed by signals; not on Windows."""
+    return hasattr(signal, "SIGSTOP")

@@ -14,7 +14,6 @@ The server ends with the process that started it. Whoever finds one that did not
 lock, ends it first: two servers on the same data would destroy it.
 """
 
-import fcntl
 import importlib.util
 import os
 import shutil
@@ -31,6 +30,8 @@ from itertools import chain
 from pathlib import Path
 from threading import Thread
 from urllib.parse import quote, unquote
+
+from filelock import lock_descriptor
 
 from weft.errors import ConfigError, StoreError, StoreFullError, StoreLockedError, store_error
 
@@ -197,12 +198,10 @@ class PrivateServer:
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
     with (directory / LOCK_NAME).open("ab") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as problem:
+        if not lock_descriptor(lock.fileno(), blocking=False):
             raise StoreLockedError(
                 f"{directory} is in use by another weft: wait until it has finished, or stop it"
-            ) from problem
+            )
         yield
 
 

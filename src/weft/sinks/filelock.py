@@ -1,11 +1,12 @@
 """A lock between processes. Who waits for it is patient as long as the holder gets on."""
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from filelock import lock_descriptor, unlock_descriptor
 
 from weft.clock import monotonic_s
 from weft.errors import StoreLockedError
@@ -14,7 +15,10 @@ POLL_S = 0.01
 
 
 class FileLock:
-    """The kernel releases it when the process that holds it dies; the file stays."""
+    """The kernel releases it when the process that holds it dies; the file stays.
+
+    It is a lock of the file itself, not of a name: `flock` where that exists.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -28,7 +32,7 @@ class FileLock:
             self.touch()
             yield
         finally:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)  # a forked child may have a copy
+            unlock_descriptor(descriptor)  # a forked child may have a copy
             os.close(descriptor)
 
     def touch(self) -> None:
@@ -38,7 +42,7 @@ class FileLock:
 
     def _wait(self, descriptor: int, wait_s: float) -> None:
         touched_ns, give_up_at_s = -1, 0.0
-        while not _is_taken(descriptor):
+        while not lock_descriptor(descriptor, blocking=False):
             now_s = monotonic_s()
             if (latest_ns := os.fstat(descriptor).st_mtime_ns) != touched_ns:
                 touched_ns, give_up_at_s = latest_ns, now_s + wait_s
@@ -48,12 +52,3 @@ class FileLock:
                     "end it, then run the same command again"
                 )
             time.sleep(POLL_S)
-
-
-def _is_taken(descriptor: int) -> bool:
-    """Take the lock if it is free."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

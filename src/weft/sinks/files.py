@@ -5,6 +5,8 @@ from pathlib import Path
 
 from weft.errors import StoreError
 
+_HAS_OPEN_DIRECTORIES = hasattr(os, "O_DIRECTORY")
+
 
 def prepare_place(path: Path) -> None:
     """Make the directories that a file at `path` needs."""
@@ -22,7 +24,10 @@ def _make_directory(directory: Path) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Put the names in `directory` on disk."""
+    """Put the names in `directory` on disk; where directories cannot be opened, as on Windows, the
+    system does that by itself."""
+    if not _HAS_OPEN_DIRECTORIES:
+        return
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,6 +1,5 @@
 """A file of JSON lines with one writer, and its repair after a write that was cut short."""
 
-import fcntl
 import json
 import logging
 import os
@@ -8,10 +7,14 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from filelock import lock_descriptor, unlock_descriptor
+
 from weft.errors import StoreError, StoreLockedError
 from weft.sinks.files import prepare_place, sync_directory
 
 BLOCK_BYTES = 64 * 1024
+#: Windows would write other line ends than it is told, unless it is told not to.
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 logger = logging.getLogger(__name__)
 
@@ -36,12 +39,13 @@ def whole_lines_bytes(data: bytes) -> int:
 
 
 class LineFile:
-    """Changes are on disk when the method returns. Open from construction until `close`."""
+    """Changes are on disk when the method returns. Open from construction until `close`, for one
+    thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         prepare_place(path)
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        self._descriptor = os.open(path, _FLAGS, 0o666)
         try:
             self._lock()
             sync_directory(path.parent)
@@ -52,12 +56,10 @@ class LineFile:
     def _lock(self) -> None:
         if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
             raise StoreError(f"{self.path} is no ordinary file; choose another output with -o")
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as problem:
+        if not lock_descriptor(self._descriptor, blocking=False):
             raise StoreLockedError(
                 f"another process writes to {self.path}; end it or choose another output with -o"
-            ) from problem
+            )
 
     def is_in_place(self) -> bool:
         """Whether the path still names this file: it may have been deleted or replaced."""
@@ -73,7 +75,8 @@ class LineFile:
     def read(self, start: int, end: int) -> bytes:
         """The bytes from `start` to `end`; fewer if the file is shorter."""
         parts = []
-        while start < end and (part := os.pread(self._descriptor, end - start, start)):
+        os.lseek(self._descriptor, start, os.SEEK_SET)
+        while start < end and (part := os.read(self._descriptor, end - start)):
             parts.append(part)
             start += len(part)
         return b"".join(parts)
@@ -91,11 +94,10 @@ class LineFile:
             raise
 
     def _write(self, offset: int, data: bytes) -> None:
+        os.lseek(self._descriptor, offset, os.SEEK_SET)
         rest = memoryview(data)
         while rest:
-            written = os.pwrite(self._descriptor, rest, offset)
-            rest = rest[written:]
-            offset += written
+            rest = rest[os.write(self._descriptor, rest) :]
 
     def cut(self, size_bytes: int) -> None:
         os.ftruncate(self._descriptor, size_bytes)
@@ -130,5 +132,5 @@ class LineFile:
 
     def close(self) -> None:
         # A child that was forked has a copy of the descriptor, which would keep the lock.
-        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        unlock_descriptor(self._descriptor)
         os.close(self._descriptor)
