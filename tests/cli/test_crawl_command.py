@@ -305,7 +305,7 @@ def test_a_store_in_use_is_told(weft: Weft) -> None:
             assert "in use by another process" in second.stderr
             looked = weft("frontier", "stats")
             assert looked.returncode == 0
-            assert "claimed 1" in looked.stdout
+            assert "1 claimed: in the hands of a worker" in looked.stdout
         finally:
             first.kill()
             first.communicate()
@@ -358,7 +358,7 @@ def test_a_job_can_have_a_name(weft: Weft, tmp_path: Path) -> None:
     assert len(read_items(tmp_path / ".weft/mine/items.db")) == 5
     asked = weft("frontier", "stats")
     assert "there are several jobs here: mine, yours; name one with --job" in asked.stderr
-    assert "done 5" in weft("frontier", "stats", "--job", "yours").stdout
+    assert "Finished: nothing is left.\n  5 pages done\n" in weft("frontier", "stats", "--job", "yours").stdout
     both = weft("frontier", "stats", "--job", "yours", "--store", "rocks://.weft/yours")
     assert "leave --job out" in both.stderr
 

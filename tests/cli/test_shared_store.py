@@ -87,7 +87,7 @@ def test_a_shared_frontier_can_be_asked_and_cleared(weft: Weft, redis_server: Re
     several = weft("frontier", "stats", *store)
     assert f"there are several jobs in {redis_server.url}: one, two" in several.stderr
     assert "name one with --job" in several.stderr
-    assert "done 5" in weft("frontier", "stats", *store, "--job", "two").stdout
+    assert "  5 pages done\n" in weft("frontier", "stats", *store, "--job", "two").stdout
     assert "no job three" in weft("frontier", "stats", *store, "--job", "three").stderr
     for job in ("one", "two"):
         cleared = weft("frontier", "clear", "--all", "--yes", *store, "--job", job)

@@ -1,5 +1,7 @@
 """`weft frontier`: look into the frontier of a job."""
 
+import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -7,6 +9,8 @@ import msgspec
 import typer
 from rich.table import Table
 
+from weft.cli.account import Look
+from weft.cli.account import tell as tell_account
 from weft.cli.explain import tell
 from weft.cli.output import results, say
 from weft.cli.store import FRONTIER_NAME, SERVER_NAME, ask, only_job, place_of
@@ -15,7 +19,7 @@ from weft.config import DEFAULT_JOBS_DIR, default_job_dir
 from weft.engine.settings import job_name
 from weft.errors import ConfigError, StoreMissingError
 from weft.frontier import Frontier, ReportsSeen, Store, parse_store
-from weft.records import Explanation, HostState, PageKind, SeenReport, Stats
+from weft.records import Explanation, HostState, PageKind, Stats
 from weft.urls import fingerprint, host_key
 
 frontier = typer.Typer(no_args_is_help=True, help="Look into the frontier of a job.")
@@ -38,6 +42,9 @@ StoreUrl = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 
+#: Hosts in the table of `stats`.
+BUSIEST = 10
+
 
 class Kind(StrEnum):
     NAV = "nav"
@@ -46,39 +53,32 @@ class Kind(StrEnum):
 
 @frontier.command()
 def stats(job: JobName = None, store: StoreUrl = None, as_json: AsJson = False) -> None:
-    """What is queued, claimed and done, and which hosts have most to do.
+    """How the crawl stands: what is left, what it waits for, what was done.
 
     Works while the crawl is running.
     """
 
-    async def look(frontier: Frontier) -> tuple[Stats, list[HostState], SeenReport | None]:
-        seen = await frontier.seen_report() if isinstance(frontier, ReportsSeen) else None
-        return await frontier.stats(), await frontier.hosts(10), seen
+    async def look(frontier: Frontier) -> Look:
+        return Look(
+            stats=await frontier.stats(),
+            hosts=await frontier.hosts(sys.maxsize),
+            is_finished=await frontier.is_finished(),
+            seen=await frontier.seen_report() if isinstance(frontier, ReportsSeen) else None,
+        )
 
-    counters, hosts, seen = ask(*find_job(job, store), look)
+    found = ask(*find_job(job, store), look)
+    busiest = found.hosts[:BUSIEST]
     if as_json:
-        told = {"stats": _named(counters), "hosts": hosts, "seen": seen}
+        told = {"stats": _named(found.stats), "hosts": busiest, "seen": found.seen}
         results.print_json(msgspec.json.encode(told).decode())
         return
-    for name, value in _named(counters).items():
-        say(f"{name:>12} {value:,}")
-    if seen:
-        say(f"{'seen':>12} {_tell_seen(seen)}")
-    if hosts:
-        results.print(_table(hosts))
+    for line in tell_account(found, now_ms=SystemClock().now_ms()):
+        say(line)
+    if busiest:
+        results.print(_table(busiest))
 
 
-def _tell_seen(seen: SeenReport) -> str:
-    if seen.fill is None or seen.error is None:
-        return f"{seen.urls:,} URLs, exact, in {seen.parts:,} sets"
-    return (
-        f"{seen.urls:,} URLs in {seen.parts:,} layers of Bloom filters of "
-        f"{seen.size_bytes:,} bytes, {seen.fill:.1%} full; about {seen.error:.4%} of new URLs are "
-        "taken for known"
-    )
-
-
-def _table(hosts: list[HostState]) -> Table:
+def _table(hosts: Sequence[HostState]) -> Table:
     table = Table("host", "queued", "parked", "claimed", "delay", "bad", title="Busiest hosts")
     for host in hosts:
         numbers = (f"{number:,}" for number in (host.queued, host.parked, host.claimed))
