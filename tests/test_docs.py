@@ -40,6 +40,38 @@ def test_links_between_documents_lead_somewhere(name: str) -> None:
         assert (path.parent / link).exists(), link
 
 
+def test_the_figures_of_the_readme_are_those_of_the_run_that_it_names() -> None:
+    words = " ".join(README.split())
+    [(pages, of_scrapy, of_scrapy_redis, unchanged, day)] = re.findall(
+        r"for ([\d,]+) pages of 30 KB with 60 links it took a (\w+) of plain Scrapy's CPU, and on "
+        r"Redis a (\w+) of scrapy-redis'; a Scrapy spider that stayed as it was took ([\w ]+) "
+        r"\(\[the run of ([\d-]+)\]\(docs/performance.md#weft-beside-its-peers\)\)",
+        words,
+    )
+    text = (ROOT / "docs/performance.md").read_text().split("## Weft beside its peers")[1]
+    run = text[: text.index("\n* ok ")]
+    assert f"* {day}," in run
+    rows = {
+        cells[0]: cells
+        for line in run.splitlines()
+        if len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 10
+    }
+    embedded, shared, same = (
+        rows[name]
+        for name in (
+            "Weft, embedded",
+            "Weft on Redis, 1 worker",
+            "Scrapy spider on Weft, unchanged",
+        )
+    )
+    assert embedded[-1] == f"all {pages}"
+    beside_scrapy, beside_scrapy_redis = 6, 7
+    parts = {"tenth": 1 / 10, "fifteenth": 1 / 15, "two fifths": 2 / 5}
+    assert float(embedded[beside_scrapy]) == pytest.approx(parts[of_scrapy], rel=0.1)
+    assert float(shared[beside_scrapy_redis]) == pytest.approx(parts[of_scrapy_redis], rel=0.1)
+    assert float(same[beside_scrapy]) == pytest.approx(parts[unchanged], rel=0.1)
+
+
 def shell_lines() -> list[str]:
     blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
     lines = (line.split("#")[0].strip() for block in blocks for line in block.splitlines())
