@@ -36,6 +36,8 @@ DEFAULT_BUCKET_LIMIT = 1_000_000
 DEFAULT_EXPECTED_URLS = 1_000_000
 #: Share of new URLs that a Bloom filter may take for known.
 DEFAULT_BLOOM_ERROR = 0.001
+#: Places in the virtual table of the assignment `two-level`: workers that there may ever be.
+DEFAULT_VIRTUAL_NODES = 1_024
 
 
 #: Where a job keeps its frontier and items, below the working directory.
@@ -59,6 +61,7 @@ class SharedConfig(msgspec.Struct, frozen=True):
     seen: SeenKind = SeenKind.EXACT
     expected_urls: int = DEFAULT_EXPECTED_URLS
     bloom_error: float = DEFAULT_BLOOM_ERROR
+    virtual_nodes: int = DEFAULT_VIRTUAL_NODES
 
 
 class FrontierConfig(msgspec.Struct, frozen=True):

@@ -358,7 +358,10 @@ def test_a_job_can_have_a_name(weft: Weft, tmp_path: Path) -> None:
     assert len(read_items(tmp_path / ".weft/mine/items.db")) == 5
     asked = weft("frontier", "stats")
     assert "there are several jobs here: mine, yours; name one with --job" in asked.stderr
-    assert "Finished: nothing is left.\n  5 pages done\n" in weft("frontier", "stats", "--job", "yours").stdout
+    assert (
+        "Finished: nothing is left.\n  5 pages done\n"
+        in weft("frontier", "stats", "--job", "yours").stdout
+    )
     both = weft("frontier", "stats", "--job", "yours", "--store", "rocks://.weft/yours")
     assert "leave --job out" in both.stderr
 

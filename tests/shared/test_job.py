@@ -72,9 +72,10 @@ async def test_tokens_are_not_used_again_after_clearing(redis_server: RedisServe
 
 
 async def test_who_joins_takes_the_shape_that_the_job_has(redis_server: RedisServer) -> None:
-    async with make(redis_server, shared=SharedConfig(buckets=3)) as one:
+    async with make(redis_server, shared=SharedConfig(buckets=3, virtual_nodes=8)) as one:
         await one.add(requests(20))
         async with make(redis_server, shared=SharedConfig(buckets=50)) as other:
+            assert (other.buckets, other.virtual_nodes) == (3, 8)
             assert await other.add(requests(20)) == [AddStatus.KNOWN] * 20
             # It may choose another when it starts over.
             assert await other.begin(is_fresh=True, is_rerun=False)

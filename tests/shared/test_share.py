@@ -18,7 +18,7 @@ from weft.engine.buffer import Buffer
 from weft.engine.delivery import Delivery
 from weft.engine.share import Share
 from weft.frontier.redis import RedisFrontier
-from weft.records import Claim, Ending, Outcome, Stats
+from weft.records import Claim, Ending, Outcome, Stats, Strategy
 from weft.redis.client import Client
 from weft.sinks import SinkConfig
 from weft.sinks.deadletters import DeadLetters
@@ -121,12 +121,13 @@ async def peers(
     *,
     weight: float | None = 1.0,
     workers_per_host: int = 1,
+    shape: SharedConfig | None = None,
 ) -> AsyncIterator[list[Peer]]:
     """They have not said yet that they are there."""
     config = FrontierConfig(
         limits=HostLimits(concurrency=1_000),
         workers_per_host=workers_per_host,
-        shared=SharedConfig(buckets=BUCKETS),
+        shared=shape or SharedConfig(buckets=BUCKETS),
     )
     async with AsyncExitStack() as stack:
         opened = []
@@ -177,6 +178,16 @@ async def add_pages(peer: Peer, hosts: int = 64, count: int = 5) -> None:
 
 
 # Dividing
+
+
+async def test_the_virtual_table_is_as_long_as_the_job_says(old_server: RedisServer) -> None:
+    """Buckets 3, 9 and 15 stay with the first; by modulo the second would have them."""
+    shape = SharedConfig(buckets=BUCKETS, assignment=Strategy.TWO_LEVEL, virtual_nodes=3)
+    async with peers(old_server, shape=shape) as [a, b]:
+        await a.share.beat()
+        await settle(a, b)
+        assert a.buckets == {0, 2, 3, 6, 8, 9, 12, 14, 15}
+        assert b.buckets == ALL - a.buckets
 
 
 async def test_two_divide_the_buckets_without_overlap_and_without_rest(

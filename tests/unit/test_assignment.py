@@ -214,6 +214,14 @@ def test_two_level_stays_even_whoever_leaves(gone: int) -> None:
         assert most(plan, left) <= 1.3
 
 
+def test_two_level_leaves_nobody_out_whose_number_is_beyond_the_virtual_table() -> None:
+    """It then is as long as the numbers are: all who know the members know that."""
+    members = cluster([1.0] * 5)
+    plan = assign(Strategy.TWO_LEVEL, members, 64, virtual_nodes=2)
+    assert plan == assign(Strategy.TWO_LEVEL, members, 64, virtual_nodes=5)
+    assert len(loads(plan)) == 5
+
+
 # Monotonicity
 
 

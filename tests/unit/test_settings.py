@@ -106,6 +106,7 @@ def test_every_setting_of_a_shared_store_is_read() -> None:
         WEFT_BUCKET_LIMIT="7",
         WEFT_PICKER="advanced",
         WEFT_ASSIGNMENT="two-level",
+        WEFT_VIRTUAL_NODES="128",
         WEFT_SEEN="bloom",
         WEFT_EXPECTED_URLS=9,
         WEFT_BLOOM_ERROR="0.01",
@@ -117,7 +118,7 @@ def test_every_setting_of_a_shared_store_is_read() -> None:
     assert (config.store, config.job) == (Store(REDIS), "news")
     assert (config.frontier.claim_ms, config.frontier.workers_per_host) == (1500, 2)
     assert config.frontier.shared == SharedConfig(
-        65_536, 7, Picker.ADVANCED, Strategy.TWO_LEVEL, SeenKind.BLOOM, 9, 0.01
+        65_536, 7, Picker.ADVANCED, Strategy.TWO_LEVEL, SeenKind.BLOOM, 9, 0.01, 128
     )
 
 

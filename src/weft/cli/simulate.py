@@ -55,8 +55,8 @@ def assignment(
         typer.Option(
             min=1,
             metavar="N",
-            help="Places in the virtual table of two-level. Default: the power of two that holds "
-            "all nodes. Workers use 1024.",
+            help="Places in the virtual table of two-level: WEFT_VIRTUAL_NODES of the job. "
+            "Default: the power of two that holds all nodes.",
             show_default=False,
         ),
     ] = None,

@@ -27,12 +27,11 @@ from struct import unpack
 
 import msgspec
 
+from weft.config import DEFAULT_VIRTUAL_NODES
 from weft.records import Strategy
 
 #: Seats of a member with weight 1.
 SEATS = 4
-#: Places in the virtual table of `two-level`: as many members as there may ever be.
-VIRTUAL_NODES = 1_024
 #: Of the seats that a bucket ranks highest, about so many are remembered.
 FAVOURITES = 16
 #: Draws are whole numbers below this.
@@ -74,9 +73,10 @@ def assign(
     buckets: int,
     *,
     copies: int = 1,
-    virtual_nodes: int = VIRTUAL_NODES,
+    virtual_nodes: int = DEFAULT_VIRTUAL_NODES,
 ) -> Plan:
-    """`copies`: how many members serve a bucket, if there are so many."""
+    """`copies`: how many members serve a bucket, if there are so many. `virtual_nodes`: places in
+    the virtual table of `two-level`; there are more if a member has a higher number."""
     if not members:
         return [()] * buckets
     in_order = sorted(members, key=lambda member: member.number)
@@ -99,6 +99,7 @@ def _deal(places: Iterable[int], names: Sequence[str], copies: int) -> Plan:
 
 def _two_level(numbers: Sequence[int], buckets: int, virtual_nodes: int) -> Iterator[int]:
     """The number of a bucket is the hash of what is in it already."""
+    virtual_nodes = max(virtual_nodes, numbers[-1] + 1)
     places = {number: place for place, number in enumerate(numbers)}
     for bucket in range(buckets):
         virtual = bucket % virtual_nodes

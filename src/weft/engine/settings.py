@@ -14,6 +14,7 @@ from weft.config import (
     DEFAULT_CLAIM_MS,
     DEFAULT_EXPECTED_URLS,
     DEFAULT_LEASE_MS,
+    DEFAULT_VIRTUAL_NODES,
     DEFAULT_WORKERS_PER_HOST,
     FrontierConfig,
     HostLimits,
@@ -58,6 +59,7 @@ SETTINGS: Mapping[str, Any] = {
     "WEFT_WEIGHT": 0,
     "WEFT_NODE": "",
     "WEFT_ASSIGNMENT": "weighted",
+    "WEFT_VIRTUAL_NODES": DEFAULT_VIRTUAL_NODES,
     "WEFT_BUCKETS": DEFAULT_BUCKETS,
     "WEFT_BUCKET_LIMIT": DEFAULT_BUCKET_LIMIT,
     "WEFT_PICKER": "default",
@@ -180,6 +182,7 @@ def _frontier(
             seen=read.choice("WEFT_SEEN", SeenKind),
             expected_urls=read.whole("WEFT_EXPECTED_URLS"),
             bloom_error=read.share("WEFT_BLOOM_ERROR"),
+            virtual_nodes=read.whole("WEFT_VIRTUAL_NODES", most=MAX_BUCKETS),
         ),
     )
 

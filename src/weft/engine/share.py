@@ -166,6 +166,7 @@ class Share:
             view.members,
             self._frontier.buckets,
             copies=self._workers_per_host,
+            virtual_nodes=self._frontier.virtual_nodes,
         )
         self._wanted = {bucket for bucket, names in enumerate(plan) if self._owner in names}
 

@@ -53,6 +53,11 @@ class LeasesBuckets(Protocol):
         """How they are divided among the workers."""
         ...
 
+    @property
+    def virtual_nodes(self) -> int:
+        """Places in the virtual table of the assignment `two-level`."""
+        ...
+
     async def hold(
         self,
         owner: str,

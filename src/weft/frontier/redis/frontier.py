@@ -355,6 +355,10 @@ class RedisFrontier:
     def assignment(self) -> Strategy:
         return self._layout.shape.assignment
 
+    @property
+    def virtual_nodes(self) -> int:
+        return self._layout.shape.virtual_nodes
+
     async def hold(
         self,
         owner: str,
