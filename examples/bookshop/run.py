@@ -21,6 +21,7 @@ from tables import Table, open_table
 
 from weft.cluster.jobs import Jobs, Worker
 from weft.errors import WeftError
+from weft.frontier.redis import RedisFrontier
 from weft.redis.client import Client
 from weft.redis.server import PrivateServer, bound_to_us, log_end
 
@@ -31,6 +32,9 @@ SPIDER = "books"
 PAPER = "The paper's crawl over the internet, with one master and two workers: 18,000 in 1 hour."
 #: Requests to the shop that each worker may have under way.
 CONCURRENCY = 8
+#: Known URLs are kept in a Bloom filter, as the paper does. It is made for a million of them, so
+#: that none of these is taken for known by mistake.
+SEEN = ("-s", "WEFT_SEEN=bloom")
 LOOK_S = 1.0
 
 
@@ -69,6 +73,7 @@ async def crawl(command: Sequence[str], store_url: str, table: Table, log: Path)
         raise WeftError(f"the crawl did not go well:\n{log_end(log)}")
     rows = await asyncio.to_thread(table.count_rows)
     say(f"{rows:,} books are in the table after {took_s:.0f} s, {rows / took_s:,.0f} a second.")
+    await tell_filter(store_url)
     say(PAPER)
     return rows
 
@@ -79,7 +84,7 @@ def crawl_command(shop: str, store_url: str, sink: str, workers: int, job_dir: P
     pace = ["--delay", "0", "--concurrency", str(CONCURRENCY * workers)]
     crew = ["--workers", str(workers), "--workers-per-host", str(workers)]
     command = [sys.executable, "-m", "weft", "crawl", SPIDER, "-a", f"shop={shop}"]
-    return [*command, *where, *pace, *crew]
+    return [*command, *where, *pace, *crew, *SEEN]
 
 
 @asynccontextmanager
@@ -111,6 +116,12 @@ async def show_growth(table: Table, store_url: str, process: Process, started_at
             workers = (await jobs.workers([SPIDER]))[SPIDER]
             took_s = time.monotonic() - started_at_s
             say(" · ".join([f"{took_s:4.0f} s", f"{rows:6,} rows", *map(describe, workers)]))
+
+
+async def tell_filter(store_url: str) -> None:
+    async with RedisFrontier(store_url, SPIDER, is_read_only=True) as frontier:
+        seen = await frontier.seen_report()
+    say(f"The Bloom filter knows {seen.urls:,} URLs, in {seen.size_bytes:,} bytes.")
 
 
 def describe(worker: Worker) -> str:

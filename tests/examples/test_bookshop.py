@@ -164,6 +164,8 @@ def test_one_command_fills_a_table_of_mariadb(root: Path) -> None:
         check_table(lambda query: ask_mariadb(words, query))
         assert "The table is in a MariaDB of its own" in run.said()
         assert f"{BOOKS} books are in the table after" in run.said()
+        [known] = re.findall(r"The Bloom filter knows (\d+) URLs, in [\d,]+ bytes\.", run.said())
+        assert int(known) > BOOKS
         assert "18,000 in 1 hour" in run.said()
         assert run.interrupt() == 0
 
