@@ -43,11 +43,16 @@ class Met(msgspec.Struct, frozen=True, array_like=True):
     members: list[Member]
 
 
+class Stay(msgspec.Struct, frozen=True, array_like=True):
+    name: str
+
+
 class Leave(msgspec.Struct, frozen=True, array_like=True):
     name: str
 
 
 MEET = Script("weft.cluster.lua", ("meet",), NoConfig, Meet, Met)
+STAY = Script("weft.cluster.lua", ("stay",), NoConfig, Stay, bool)
 LEAVE = Script("weft.cluster.lua", ("leave",), NoConfig, Leave, bool)
 
 
@@ -73,6 +78,13 @@ class Membership:
         members = tuple(met.members) if met.epoch != self.view.epoch else self.view.members
         self.view = View(met.epoch, JobState(met.state or JobState.RUNNING), members)
         return self.view
+
+    async def stay(self, client: Client) -> bool:
+        """Say that we are still there, over another connection, which may be another thread's;
+        False: we are no member."""
+        client.know({STAY.sha: STAY.source})
+        [raw] = await client.run([STAY.call(self._prefix, NO_CONFIG, Stay(self._name))])
+        return STAY.read(raw)
 
     @property
     def server_age_s(self) -> float:

@@ -200,6 +200,10 @@ class Buffer:
         self._holding.ready.ended(host)
         self._work.set()
 
+    def spoil(self) -> None:
+        """Give back what is in hand instead of finishing it: it is being cut off."""
+        self._holding.spoil_in_hand()
+
     def rest(self) -> None:
         """Take and claim no more."""
         self._is_resting = True

@@ -14,6 +14,7 @@ from scrapy.http import Response
 from scrapy.utils.defer import _process_pending_io, deferred_from_coro
 from twisted.internet.defer import Deferred
 
+from weft.engine.closing import Closing
 from weft.engine.fates import Fates
 from weft.engine.scheduler import scheduler_of
 
@@ -32,6 +33,10 @@ class Downloader(ScrapyDownloader):
     def _fates(self) -> Fates:
         return scheduler_of(self.crawler).fates
 
+    @cached_property
+    def _closing(self) -> Closing:
+        return scheduler_of(self.crawler).closing
+
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Any]:
         return deferred_from_coro(self.download(request))
 
@@ -49,10 +54,9 @@ class Downloader(ScrapyDownloader):
         return result
 
     async def _enqueue_request(self, request: Request) -> Response:
+        send = super()._enqueue_request if self._has_slots else self._send
         try:
-            if self._has_slots:
-                return await super()._enqueue_request(request)
-            return await self._send(request)
+            return await self._closing.cut_short(send(request))
         finally:
             self._fates.note_left_downloader(request)
 

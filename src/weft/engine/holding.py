@@ -100,6 +100,10 @@ class Holding:
         self._spoilt.update(self._in_hand, self._ended)
         return len(self._spoilt)
 
+    def spoil_in_hand(self) -> None:
+        """The same for what has not ended yet."""
+        self._spoilt.update(self._in_hand)
+
     def forget(self, token: int) -> None:
         self._ended.discard(token)
         self._lost.discard(token)

@@ -25,6 +25,7 @@ from weft.clock import SystemClock
 from weft.cluster.status import JobState, Status
 from weft.engine.buffer import Buffer
 from weft.engine.capture import Capture
+from weft.engine.closing import Closing
 from weft.engine.delivery import make_delivery
 from weft.engine.fates import Fates
 from weft.engine.fingerprint import Fingerprinter
@@ -32,6 +33,7 @@ from weft.engine.follow import FollowAll, absolute_urls
 from weft.engine.gate import Gate
 from weft.engine.held import HeldRequests
 from weft.engine.intake import Intake
+from weft.engine.keeper import LeaseKeeper
 from weft.engine.lean import lighten
 from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
@@ -112,6 +114,7 @@ class Scheduler(BaseScheduler):
         self._crawler.signals.connect(self._close_at_once, signals.spider_opened)
         try:
             self.config = read_settings(self._crawler.settings, spider.name)
+            self.closing = Closing(self.config.close_s)
             self.rules = read_rules(self._crawler.settings, spider)
             self._packer = Packer(spider)
             self._pulse = Pulse(self.config.node)
@@ -119,6 +122,7 @@ class Scheduler(BaseScheduler):
             buffer = await self._open_stores()
             self.fates = Fates(self._crawler, self._held, buffer, self._clock)
             self.intake = Intake(fingerprinter, self._packer, self.fates)
+            self.closing.after_grace = buffer.spoil
             if self.config.archives:
                 self._capture = Capture(self._crawler, buffer.put_page, self._clock)
             if self._share is not None:
@@ -194,6 +198,21 @@ class Scheduler(BaseScheduler):
         share.after_error = buffer.give_up
         beats = asyncio.ensure_future(share.run())
         self._stack.callback(beats.cancel)
+        keeper = self._make_keeper(share)
+        keeper.start()
+        self._stack.callback(keeper.stop)
+
+    def _make_keeper(self, share: Share) -> LeaseKeeper:
+        from weft.redis.client import SHORT_PATIENCE_S, Client
+
+        config = self.config
+        return LeaseKeeper(
+            share,
+            lambda: Client(config.store.url, patience_s=SHORT_PATIENCE_S),
+            share.stay,
+            after_s=config.lease_s / 3,
+            until_s=config.frontier.claim_ms / 1000,
+        )
 
     def _status(self) -> Status:
         buffer = self._buffer
@@ -240,6 +259,7 @@ class Scheduler(BaseScheduler):
         if self._buffer is None:
             return
         self._timers.stop()
+        self.closing.end()
         self.stops.close()
         self._buffer.stop()
         try:
@@ -355,14 +375,18 @@ class Scheduler(BaseScheduler):
 
     def may_send(self, claim: Claim | None) -> bool:
         """Whether a request, which may be no claim at all, may go out at this moment."""
-        return self.buffer.may_send(claim) and not self.stops.is_cutting
+        is_over = self.stops.is_cutting or self.closing.is_over
+        return self.buffer.may_send(claim) and not is_over
 
     async def may_send_soon(self, claim: Claim | None) -> bool:
-        """Waits while nobody can tell.
+        """Waits while nobody can tell. When the crawl is being closed, claims are not sent any more
+        but given back.
 
         Claims that were not renewed in time may be another's by now, and with them the right to
         send anything to their hosts.
         """
+        if claim is not None and self._held.is_closing:
+            return False
         while self.stops.is_cutting or not self.buffer.is_sure:
             if self.error is not None or self._held.is_closing:
                 return False
@@ -409,8 +433,10 @@ class Scheduler(BaseScheduler):
 
     def _after_round(self) -> None:
         self._bring_counts()
-        if self._share is not None and self._held.is_closing:
-            self._share.retire()
+        if self._held.is_closing:
+            self.closing.begin()
+            if self._share is not None:
+                self._share.retire()
         if self.buffer.error is not None:
             self._give_up(self.buffer.error)
             self._close_spider("store_error")

@@ -36,6 +36,8 @@ DEFAULT_ITEMS = "items.db"
 DEFAULT_CONCURRENT_REQUESTS = 128
 #: Claims of a host without delay, as a multiple of its concurrency.
 CLAIMS_AHEAD = 4
+#: How long a crawl that is told to stop waits for what is under way.
+DEFAULT_CLOSE_S = 2
 #: More partitions than this cost more than they bring.
 MAX_BUCKETS = 65_536
 
@@ -56,6 +58,7 @@ SETTINGS: Mapping[str, Any] = {
     "WEFT_WORKERS_PER_HOST": DEFAULT_WORKERS_PER_HOST,
     "WEFT_CLAIM_TIMEOUT": DEFAULT_CLAIM_MS // 1000,
     "WEFT_LEASE_TIMEOUT": DEFAULT_LEASE_MS // 1000,
+    "WEFT_CLOSE_TIMEOUT": DEFAULT_CLOSE_S,
     "WEFT_WEIGHT": 0,
     "WEFT_NODE": "",
     "WEFT_ASSIGNMENT": "weighted",
@@ -86,6 +89,8 @@ class JobConfig(msgspec.Struct, frozen=True):
     limits_by_host: Mapping[str, HostLimits]
     #: A worker that is not heard of for so long loses its buckets.
     lease_s: float
+    #: How long to wait for what is under way when the crawl is told to stop.
+    close_s: float
     #: How much of the work this worker takes beside others; 0: by what is measured.
     weight: float
     #: The node that started this worker.
@@ -127,6 +132,7 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
         limits=limits,
         limits_by_host=by_host,
         lease_s=read.number("WEFT_LEASE_TIMEOUT", least=1),
+        close_s=read.number("WEFT_CLOSE_TIMEOUT"),
         weight=read.number("WEFT_WEIGHT"),
         node=read.text("WEFT_NODE"),
         sinks=_sinks(outputs, job_dir),

@@ -26,6 +26,7 @@ from weft.frontier import LeasesBuckets
 
 if TYPE_CHECKING:  # an embedded store needs no Redis client
     from weft.cluster.membership import Membership, View
+    from weft.redis.client import Client
 
 logger = logging.getLogger(__name__)
 
@@ -170,17 +171,37 @@ class Share:
         )
         self._wanted = {bucket for bucket, names in enumerate(plan) if self._owner in names}
 
+    async def stay(self, client: "Client") -> bool:
+        """Say that we are there, and keep the leases, over another connection; whether they are all
+        still ours. For the keeper, in its thread."""
+        lease_ms = round(self._lease_s * 1000)
+        is_member = await self._membership.stay(client)
+        return is_member and await self._frontier.keep_leases(client, self._owner, lease_ms)
+
+    def silent_s(self) -> float:
+        """How long ago the last beat was."""
+        return self._now_s() - self._beaten_at_s
+
+    def extend(self, asked_at_s: float) -> None:
+        """Whoever asked at that time was told that the leases are kept."""
+        self._sure_until_s = max(self._sure_until_s, asked_at_s + self._lease_s * (1 - MARGIN))
+
     def _note_beaten(self, asked_at_s: float) -> None:
         self._beaten_at_s = self._now_s()
-        self._sure_until_s = asked_at_s + self._lease_s * (1 - MARGIN)
+        self.extend(asked_at_s)
         left_s = self._sure_until_s - self._now_s()
         if left_s <= 0:
             return  # the time before this one is over too, and that was told
         if self._lapse is not None:
             self._lapse.cancel()
-        loop = asyncio.get_running_loop()
-        why = "the leases of this worker were not kept in time"
-        self._lapse = loop.call_later(left_s, self.after_lapse, why)
+        self._lapse = asyncio.get_running_loop().call_later(left_s, self._note_lapse)
+
+    def _note_lapse(self) -> None:
+        left_s = self._sure_until_s - self._now_s()
+        if left_s > 0:  # the keeper has kept them
+            self._lapse = asyncio.get_running_loop().call_later(left_s, self._note_lapse)
+        else:
+            self.after_lapse("the leases of this worker were not kept in time")
 
     def _note_leaving(self, buckets: Sequence[int]) -> None:
         """A page that takes its time must not keep the other hosts of its bucket waiting."""

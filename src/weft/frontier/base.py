@@ -7,7 +7,7 @@ dies does neither: its claims become overdue and `reclaim` puts them back at the
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from typing import NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
 
 from weft.records import (
     AddStatus,
@@ -22,6 +22,9 @@ from weft.records import (
     Stats,
     Strategy,
 )
+
+if TYPE_CHECKING:  # an embedded store needs no Redis client
+    from weft.redis.client import Client
 
 
 class Hold(NamedTuple):
@@ -73,6 +76,11 @@ class LeasesBuckets(Protocol):
         that has run out may be taken from its holder. `sharers`: how many workers there are for a
         host that several may serve.
         """
+        ...
+
+    async def keep_leases(self, client: "Client", owner: str, lease_ms: int) -> bool:
+        """Keep the leases that the owner has, and take none; whether all are still its own. May be
+        called in another thread, with a client of that."""
         ...
 
     def leaving(self, tokens: Iterable[int]) -> list[int]:

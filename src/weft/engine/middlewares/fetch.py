@@ -70,7 +70,7 @@ class FetchMiddleware:
                 fate.is_sent = True
             return None
         if fate is None:
-            raise IgnoreRequest("the crawl is being closed while the store does not answer")
+            raise IgnoreRequest("the crawl is being closed")
         return _abandon(request, fate)
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -90,12 +90,16 @@ class FetchMiddleware:
         if fate is None:
             return None
         fate.fetch_error = describe(exception)
-        return _abandon(request, fate) if scheduler.stops.has_cut else None
+        is_cut = scheduler.stops.has_cut or scheduler.closing.is_over
+        return _abandon(request, fate) if is_cut else None
 
     def _note_robots(self, robotparser: RobotParser, request: Request) -> None:
         settings = self._crawler.settings
         agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
-        if delay_s := robotparser.crawl_delay(agent):
+        delay_s = robotparser.crawl_delay(agent)
+        if delay_s is not None and delay_s > 0:
+            # As the frontier does: nobody waits for a day because a robots.txt says so.
+            delay_s = min(delay_s, self._scheduler.config.frontier.max_pause_ms / 1000)
             if len(self._crawl_delays_s) >= MAX_HOSTS:
                 self._crawl_delays_s.clear()  # the frontier has them
             self._crawl_delays_s[host_key(request.url)] = delay_s

@@ -382,6 +382,9 @@ class RedisFrontier:
             )
         return Hold(self._leases.held, self._leases.leaving, is_lost)
 
+    async def keep_leases(self, client: Client, owner: str, lease_ms: int) -> bool:
+        return await self._leases.keep(client, owner, lease_ms)
+
     def leaving(self, tokens: Iterable[int]) -> list[int]:
         buckets = self._layout.bucket_of_token
         return [token for token in tokens if self._leases.is_leaving(buckets(token))]

@@ -95,6 +95,18 @@ class Leases:
                 bucket.claim_at_ms = 0.0
         return is_lost
 
+    async def keep(self, client: Client, owner: str, lease_ms: int) -> bool:
+        """Keep those that we have, over another connection, which may be another thread's; whether
+        all are still ours."""
+        client.know({LEASE.sha: LEASE.source})
+        held = [*self._tokens.items()]
+        call = Lease(0, owner, lease_ms, is_wanted=False, may_evict=False)
+        replies = await client.run(
+            [LEASE.call(bucket.prefix, bucket.config, call) for bucket, _ in held]
+        )
+        kept = zip(held, replies, strict=True)
+        return all(LEASE.read(raw).token == token for (_, token), raw in kept)
+
     async def give_up_unknown(
         self, owner: str, buckets: Iterable[Bucket], wanted: Set[Bucket]
     ) -> None:
