@@ -37,3 +37,12 @@ class Fetcher(Spider):
 
     def parse(self, response: Response, **kwargs: Any) -> Any:
         yield {"url": response.url, "status": response.status}
+
+
+class Reader(Fetcher):
+    """Reads the text of each page."""
+
+    name = "reader"
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        yield {"url": response.url, "text": response.css("p::text").get()}

@@ -30,6 +30,8 @@ _REPLACEABLE = {
 
 _MIDDLEWARES = {
     "DOWNLOADER_MIDDLEWARES": {
+        # After Scrapy's HttpCompressionMiddleware, before its MetaRefreshMiddleware.
+        "weft.engine.answers.CharsetMiddleware": 585,
         "weft.engine.middlewares.fetch.FetchMiddleware": 10_000,  # next to the network
     },
     "SPIDER_MIDDLEWARES": {

@@ -75,8 +75,8 @@ class Fate:
             return Ending.FAILED, self.spider_error
         if not self.is_answered:
             return Ending.REPLACED, self.fetch_error or _REPLACED.get(self.status // 100, "retried")
-        if self.status >= 400 and not self.is_handled:
-            return Ending.FAILED, f"status {self.status}"
+        if self.status >= 300 and not self.is_handled:
+            return Ending.FAILED, self.fetch_error or f"status {self.status}"
         return Ending.DONE, ""
 
     @property

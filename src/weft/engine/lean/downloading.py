@@ -56,7 +56,12 @@ class LeanDownloaderMiddlewares(DownloaderMiddlewareManager):
         for method, is_refresh in self._responses:
             if is_refresh and not may_refresh(response):
                 continue
-            answer = method(request=request, response=response)
+            try:
+                answer = method(request=request, response=response)
+            except ValueError:
+                if is_refresh:
+                    continue  # to what is no URL: nobody goes there
+                raise
             if answer is response:
                 continue
             response = _checked(await _now(answer, method), method, "Response or Request")

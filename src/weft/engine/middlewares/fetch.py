@@ -1,5 +1,6 @@
 """Next to the network: the last gate before sending, and the first to see what came back."""
 
+import logging
 from collections.abc import Coroutine
 from functools import cached_property
 from typing import Any, Self
@@ -10,10 +11,13 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
 
+from weft.engine.answers import drop_bad_location
 from weft.engine.aside import Aside
 from weft.engine.outcome import Fate, describe
 from weft.engine.scheduler import Scheduler, scheduler_of
 from weft.urls import host_key
+
+logger = logging.getLogger(__name__)
 
 #: Hosts whose Crawl-delay is remembered in this process.
 MAX_HOSTS = 10_000
@@ -77,6 +81,10 @@ class FetchMiddleware:
         self._aside.leave(request)
         scheduler = self._scheduler
         scheduler.fates.note_fetched(request, response)
+        if problem := drop_bad_location(response, request.url):
+            logger.info("%s %s", request.url, problem)
+            if fate := scheduler.fates.get(request):
+                fate.fetch_error = problem
         # How long ago Scrapy began to send it.
         latency_s = request.meta.get("download_latency")
         if latency_s is not None:
