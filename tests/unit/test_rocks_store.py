@@ -213,11 +213,30 @@ async def test_a_url_that_is_fetched_all_the_time_does_not_fill_the_store(tmp_pa
     async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
         for status in range(200, 240):
             await fetch_again(frontier, PackedRequest(7, URL, "a"), status)
-    store = raw_store(tmp_path)
+    assert histories_in(tmp_path) == MAX_FETCHES
+
+
+async def test_of_a_url_that_is_finished_twice_at_once_no_more_is_kept(tmp_path: Path) -> None:
+    async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
+        for number in range(0, 40, 2):
+            # Requests that are told apart, of one URL.
+            twins = [
+                PackedRequest(1000 + number + twin, URL, "a", url_fingerprint=7)
+                for twin in range(2)
+            ]
+            await frontier.add(twins)
+            claims = (await frontier.claim("me", 2)).claims
+            await frontier.finish([Outcome(each.token, Ending.DONE, 200) for each in claims])
+    assert histories_in(tmp_path) == MAX_FETCHES + 40  # and one of each request
+
+
+def histories_in(path: Path) -> int:
+    store = raw_store(path)
     fetched = store.get_column_family(layout.FETCHED)
-    assert len([*fetched.keys()]) <= MAX_FETCHES + 1
+    number = len([*fetched.keys()])
     fetched.close()
     store.close()
+    return number
 
 
 @pytest.mark.parametrize("before", Order)

@@ -8,6 +8,7 @@ goes back to its queue at once.
 """
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress, islice, takewhile
 from pathlib import Path
@@ -371,18 +372,23 @@ class RocksFrontier:
     def _finish_all(self, outcomes: Sequence[Outcome]) -> list[bool]:
         unit = Unit(self._db)
         now_ms = self._clock.now_ms()
-        answers = [self._finish(unit, outcome, now_ms) for outcome in outcomes]
+        told_again: Counter[int] = Counter()
+        answers = [self._finish(unit, outcome, now_ms, told_again) for outcome in outcomes]
+        self._forget_old(unit, told_again)
         if hour := policy.hour_of(compress(outcomes, answers), now_ms):
             unit.add_hour(hour)
         unit.commit()
         return answers
 
-    def _finish(self, unit: Unit, outcome: Outcome, now_ms: int) -> bool:
+    def _finish(self, unit: Unit, outcome: Outcome, now_ms: int, told_again: Counter[int]) -> bool:
         claim = self._end_claim(unit, outcome.token)
         if claim is None:
             return False
         request = claim.request
         self._remember(unit, request, outcome, now_ms)
+        # Most URLs are fetched once: what is known of them already is not looked for.
+        if outcome.ending is not Ending.DONE or request.is_forced or request.url_fingerprint:
+            told_again.update(policy.names(request))
         policy.count_ending(unit.stats, outcome.ending)
         record = unit.host(request.host)
         policy.note_outcome(record, request.host, outcome, self._config, now_ms)
@@ -397,15 +403,15 @@ class RocksFrontier:
 
     def _remember(self, unit: Unit, request: PackedRequest, outcome: Outcome, now_ms: int) -> None:
         history = History(request.url, [policy.fetch_of(request, outcome, now_ms)])
-        # Most URLs are fetched once: what is known of them already is not looked for.
-        may_be_many = (
-            outcome.ending is not Ending.DONE or request.is_forced or request.url_fingerprint
-        )
         for fingerprint in policy.names(request):
             unit.save(FETCHED, layout.fetched_key(fingerprint, outcome.token), history)
-            if may_be_many:
-                for key, _ in histories_of(self._db, fingerprint)[: -policy.MAX_FETCHES]:
-                    unit.delete(FETCHED, key)
+
+    def _forget_old(self, unit: Unit, told_again: Counter[int]) -> None:
+        """Make room for what this unit remembers of URLs, so many histories of each."""
+        for fingerprint, new in told_again.items():
+            known = histories_of(self._db, fingerprint)
+            for key, _ in known[: max(0, len(known) + new - policy.MAX_FETCHES)]:
+                unit.delete(FETCHED, key)
 
     def _release_all(self, tokens: Sequence[int]) -> list[bool]:
         unit = Unit(self._db)
