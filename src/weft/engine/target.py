@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 from scrapy import Spider
+from scrapy.downloadermiddlewares import redirect
 from scrapy.settings import Settings
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.conf import init_env
@@ -24,6 +25,7 @@ from weft.engine.spider import SiteSpider
 from weft.errors import ConfigError, TargetError
 from weft.urls import canonical_url, host_key
 
+REFERER = "scrapy.spidermiddlewares.referer.RefererMiddleware"
 #: Settings of `weft crawl URL`, below those that the user gives.
 SITE_SETTINGS: Mapping[str, Any] = {
     "USER_AGENT": f"Weft/{__version__}",
@@ -39,7 +41,7 @@ SITE_SETTINGS: Mapping[str, Any] = {
         "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     },
     "SPIDER_MIDDLEWARES": {
-        "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+        REFERER: None,
         "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
         "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
         "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
@@ -97,15 +99,15 @@ def _site(urls: Sequence[str]) -> Target:
             raise TargetError(f"{url} is no web address; write http://HOST/… or https://HOST/…")
     settings = Settings()
     settings.setdict(SITE_SETTINGS, "project")
-    # Scrapy warns that redirects have no Referer; nor have the links of a site crawl.
-    logging.getLogger("scrapy.downloadermiddlewares.redirect").addFilter(_is_no_warning)
+    redirect.logger.addFilter(_is_not_about_referer)
     canonical = sorted({canonical_url(url) for url in urls})
     name = f"{host_key(urls[0]).strip('[]')}-{_digest(canonical)}"
     return Target(SiteSpider, {"urls": list(urls)}, settings, default_job_dir(name))
 
 
-def _is_no_warning(record: logging.LogRecord) -> bool:
-    return record.levelno != logging.WARNING
+def _is_not_about_referer(record: logging.LogRecord) -> bool:
+    """Scrapy warns that redirects have no Referer; nor have the links of a site crawl."""
+    return record.levelno != logging.WARNING or REFERER not in str(record.msg)
 
 
 def _digest(urls: Sequence[str]) -> str:
