@@ -3,7 +3,8 @@ import random
 import hypothesis.strategies as st
 from hypothesis import given
 
-from weft.engine.recent import RecentNumbers
+from weft.engine.recent import Period, RecentNumbers
+from weft.testing import FakeClock
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1).filter(bool)
 
@@ -60,3 +61,20 @@ def test_only_what_was_met_is_known_and_the_last_always_is(numbers: list[int]) -
         assert is_new or number in met
         assert number in recent
         met.add(number)
+
+
+def test_a_period_is_over_once() -> None:
+    clock = FakeClock()
+    period = Period(1000, clock)
+    over = []
+    for ms in (999, 1, 0, 999, 1, 5000, 999):
+        clock.advance(ms)
+        over.append(period.is_over())
+    assert over == [False, True, False, False, True, True, False]
+
+
+def test_a_clock_that_is_put_back_ends_a_period() -> None:
+    clock = FakeClock()
+    period = Period(1000, clock)
+    clock.advance(-1)
+    assert [period.is_over(), period.is_over()] == [True, False]

@@ -7,6 +7,8 @@ really met.
 
 from array import array
 
+from weft.clock import Clock
+
 
 class RecentNumbers:
     """Whole numbers other than 0 that fit into 64 bits, with a sign."""
@@ -34,4 +36,22 @@ class RecentNumbers:
                 return False
             slots[slot ^ 1] = other
         slots[slot] = number
+        return True
+
+
+class Period:
+    """Time in equal parts, so that what is remembered is forgotten now and then: to look whether a
+    part is over costs nothing for each number."""
+
+    def __init__(self, length_ms: float, clock: Clock) -> None:
+        self._length_ms = length_ms
+        self._clock = clock
+        self._begun_at_ms = clock.now_ms()
+
+    def is_over(self) -> bool:
+        """The next one begins then. A clock that is put back ends it too."""
+        now_ms = self._clock.now_ms()
+        if 0 <= now_ms - self._begun_at_ms < self._length_ms:
+            return False
+        self._begun_at_ms = now_ms
         return True

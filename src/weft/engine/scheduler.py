@@ -39,7 +39,7 @@ from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Places
 from weft.engine.pulse import Pulse
-from weft.engine.recent import RecentNumbers
+from weft.engine.recent import Period, RecentNumbers
 from weft.engine.rules import read_rules
 from weft.engine.scrapyparts import ScrapyPart
 from weft.engine.settings import read_settings
@@ -61,6 +61,9 @@ logger = logging.getLogger(__name__)
 RECENT = 2**20
 #: The same for a single page.
 RECENT_ON_PAGE = 2**10
+#: All of them are forgotten so often in the time after which a URL that failed is taken again, so
+#: that one that is found then gets through.
+FORGETTINGS = 24
 #: Start requests that are kept to be added again if the store forgets them: no page has them.
 MAX_STARTS = 10_000
 #: How long to wait for a shared store when the crawl is being closed.
@@ -116,6 +119,7 @@ class Scheduler(BaseScheduler):
             self.config = read_settings(self._crawler.settings, spider.name)
             self.closing = Closing(self.config.close_s)
             self.rules = read_rules(self._crawler.settings, spider)
+            self._recent_period = Period(self.config.frontier.bad_url_ms / FORGETTINGS, self._clock)
             self._packer = Packer(spider)
             self._pulse = Pulse(self.config.node)
             fingerprinter = Fingerprinter(self._crawler, self.config.fingerprint_headers)
@@ -416,6 +420,8 @@ class Scheduler(BaseScheduler):
 
     def _collect(self) -> None:
         """Put the outcomes of all requests that Scrapy has let go of into the buffer."""
+        if self._recent_period.is_over():
+            self._forget_links()
         for fate in self.fates.take_ended():
             self._end(fate)
 
@@ -447,10 +453,14 @@ class Scheduler(BaseScheduler):
 
     def _after_restart(self) -> None:
         """What was passed on lately may have been forgotten: pass it on again."""
-        self._recent.clear()
-        self._known_hrefs.clear()
+        self._forget_links()
         for packed in self._starts:
             self.buffer.put_link(packed)
+
+    def _forget_links(self) -> None:
+        """What is found from now on is passed on, whether it was before or not."""
+        self._recent.clear()
+        self._known_hrefs.clear()
 
     def _close_spider(self, reason: str) -> None:
         if self._closing is None and self._crawler.spider is not None:
