@@ -4,6 +4,7 @@ WeftError
 ├── ConfigError         a setting or option that cannot be
 ├── TargetError         a crawl target that does not exist
 ├── PackError           a request that cannot be stored
+│   └── FingerprintError    the project's fingerprinter failed
 ├── EngineError         this Scrapy is not one that Weft knows
 └── StoreError          the frontier or a sink cannot go on
     ├── SinkDownError       a sink cannot be reached now; it is tried again
@@ -35,6 +36,14 @@ class PackError(WeftError):
         super().__init__(f"cannot store {request}: {field} {problem}")
         self.field = field
         self.problem = problem
+
+
+class FingerprintError(PackError):
+    """The fingerprinter of the project cannot say which request this is."""
+
+    def __init__(self, request: str, problem: Exception) -> None:
+        told = f"{type(problem).__name__}: {problem}"
+        super().__init__(request, "REQUEST_FINGERPRINTER_CLASS", f"raised {told}")
 
 
 class EngineError(WeftError):

@@ -319,6 +319,25 @@ def test_a_request_that_cannot_be_stored_is_told_and_costs_only_itself(
     assert "only methods of the spider" in done.explain(f"{site.url}p/1.html").dropped_by
 
 
+class Marking:
+    """A downloader middleware that notes something in a request which cannot be stored."""
+
+    def process_request(self, request: Request) -> None:
+        request.meta["mark"] = object()
+
+
+def test_a_retry_that_cannot_be_stored_is_a_failure(site: SiteServer, tmp_path: Path) -> None:
+    settings = {"DOWNLOADER_MIDDLEWARES": {"test_semantics.Marking": 500}}
+    url = f"{site.url}status/500"
+    done = crawl(tmp_path, Fetcher, settings, urls=[url])
+    assert len(site.hits()) == 1
+    [fetch] = done.explain(url).fetches
+    assert fetch.ending is Ending.FAILED
+    assert "cannot store" in fetch.note
+    assert "meta['mark']" in fetch.note
+    assert done.stats["frontier/failed"] == 1
+
+
 # Signals, pipelines, caches
 
 

@@ -33,6 +33,12 @@ class Fates:
         """What is known about a request; None: it never was a claim."""
         return self._fates.get(request)
 
+    def of_page(self, fingerprint: int) -> Fate | None:
+        """What is known about the request for a page."""
+        return next(
+            (f for f in self._fates.values() if f.claim.request.fingerprint == fingerprint), None
+        )
+
     def note_item(self, source: Response | Failure | None) -> tuple[str, int]:
         """An item goes to the sinks: the URL of the page that it is from, and when that was
         fetched."""

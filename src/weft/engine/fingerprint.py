@@ -14,6 +14,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from w3lib.url import canonicalize_url
 
 from weft.engine.places import Place
+from weft.errors import FingerprintError
 from weft.urls import fingerprint
 
 #: A start request is injected once a job, without making its URL known: the spider asked for it
@@ -69,9 +70,13 @@ class Fingerprinter:
         self._crawler = crawler
 
     def __call__(self, request: Request) -> int:
-        if not self.is_default:
+        """Raises FingerprintError if that of the project fails."""
+        if self.is_default:
+            return fingerprint(request.url, request.method, request.body, self._extra(request))
+        try:
             return short_fingerprint(self._crawler.request_fingerprinter.fingerprint(request))
-        return fingerprint(request.url, request.method, request.body, self._extra(request))
+        except Exception as problem:
+            raise FingerprintError(repr(request), problem) from problem
 
     def _extra(self, request: Request) -> bytes:
         parts = [

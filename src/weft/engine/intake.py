@@ -7,7 +7,7 @@ them makes its URL known, and none comes twice when a page has to be worked on a
 """
 
 import random
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -20,9 +20,9 @@ from weft.engine.outcome import Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Place
 from weft.engine.rules import LinkRules
-from weft.errors import PackError
+from weft.errors import FingerprintError, PackError
 from weft.records import PackedRequest, PageKind
-from weft.urls import host_key, identity
+from weft.urls import fingerprint, host_key, identity
 
 #: What a frontier can sort by.
 MAX_PRIORITY = 2**62
@@ -51,21 +51,25 @@ class Intake:
 
     def page_of(self, request: Request) -> int:
         """The fingerprint of the page that a request fetched."""
-        fate = self._fates.get(request)
-        return fate.claim.request.fingerprint if fate else self._fingerprint(request)
+        if fate := self._fates.get(request):
+            return fate.claim.request.fingerprint
+        try:
+            return self._fingerprint(request)
+        except FingerprintError:  # it is no claim: any number that is always the same will do
+            return fingerprint(request.url, request.method, request.body)
 
     def pack(self, request: Request) -> PackedRequest:
         """Raises PackError."""
         if abs(request.priority) > MAX_PRIORITY:
             problem = f"is {request.priority}; it must be within ±{MAX_PRIORITY}"
             raise PackError(repr(request), "priority", problem)
-        old = self._fates.replaced.pop(request, None)
+        old = self._fates.replaced.get(request)
         place = self.found_at.get(request) if old is None else Place(self.page_of(old), 0)
         by_url = number = self._fingerprint(request)
         is_forced = False
         if request.dont_filter:
             number, is_forced = self._unfiltered(request, by_url, old, place)
-        return PackedRequest(
+        packed = PackedRequest(
             fingerprint=number,
             url=request.url,
             host=host_key(request.url),
@@ -76,6 +80,9 @@ class Intake:
             is_forced=is_forced,
             url_fingerprint=by_url if by_url != number else 0,
         )
+        if old is not None:  # the next request that is made of it is another one
+            del self._fates.replaced[request]
+        return packed
 
     def _unfiltered(
         self, request: Request, by_url: int, old: Request | None, place: Place | None
@@ -89,15 +96,26 @@ class Intake:
         return unfiltered_fingerprint(by_url, place or Place(0, random.getrandbits(63))), False
 
     def pack_links(
-        self, response: Response, urls: Iterable[str], batch: FollowAll, rules: LinkRules
+        self,
+        response: Response,
+        urls: Iterable[str],
+        batch: FollowAll,
+        rules: LinkRules,
+        refuse: Callable[[FingerprintError, str], None],
     ) -> Iterator[PackedRequest]:
-        """Plain links of a page, without making Scrapy requests of them. Raises PackError."""
+        """Plain links of a page, without making Scrapy requests of them. Raises PackError for all
+        of them; `refuse` is told what is wrong with one."""
         found_on = self.page_of(response.request) if response.request else 0
         depth = response.meta.get("depth", 0) + 1
         kind, payload = self._template(response, batch, depth)
         priority = rules.priority(batch.priority, depth)
         for url in urls:
-            number, host = self._identity(url)
+            try:
+                number, host = self._identity(url)
+            except FingerprintError as error:
+                if rules.is_allowed(host_key(url)) and not rules.dropped_by(url, depth):
+                    refuse(error, url)
+                continue
             yield PackedRequest(
                 fingerprint=number,
                 url=url,

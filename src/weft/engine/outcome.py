@@ -8,6 +8,9 @@ from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 
 from weft.records import Claim, Ending, Outcome
 
+#: The kind of failure of what the code of a spider raised.
+SPIDER_ERROR = "spider error"
+
 # What replaces a request, by the first digit of the status.
 _REPLACED = {3: "redirected"}
 
@@ -84,7 +87,7 @@ class Fate:
         """The kind of failure, for counting."""
         if self.error is not None:
             return type(self.error).__name__
-        return "spider error" if self.spider_error else f"status {self.status}"
+        return SPIDER_ERROR if self.spider_error else f"status {self.status}"
 
     @property
     def is_page(self) -> bool:

@@ -35,7 +35,7 @@ from weft.engine.held import HeldRequests
 from weft.engine.intake import Intake
 from weft.engine.keeper import LeaseKeeper
 from weft.engine.lean import lighten
-from weft.engine.outcome import Fate
+from weft.engine.outcome import SPIDER_ERROR, Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Places
 from weft.engine.pulse import Pulse
@@ -46,7 +46,7 @@ from weft.engine.settings import read_settings
 from weft.engine.share import Share
 from weft.engine.stops import CUT_S, Stops
 from weft.engine.timers import TimerSweep
-from weft.errors import EngineError, PackError, StoreError, WeftError
+from weft.errors import EngineError, FingerprintError, PackError, StoreError, WeftError
 from weft.frontier import LeasesBuckets, open_frontier
 from weft.records import Claim, Ending, PackedRequest
 from weft.sinks import KeyedItem
@@ -341,6 +341,7 @@ class Scheduler(BaseScheduler):
             packed = self.intake.pack(request)
         except PackError as error:
             self._refuse(error, request.url)
+            self._note_lost(request, error)
             return False
         if not packed.is_forced and not self._recent.add(packed.fingerprint):
             self._counts["dupefilter/filtered"] += 1
@@ -401,10 +402,28 @@ class Scheduler(BaseScheduler):
 
     def _refuse(self, error: PackError, *urls: str) -> None:
         """Requests that cannot be stored cost only themselves, are told and remembered."""
-        logger.error("%s", error, extra={"spider": self._crawler.spider})
+        logger.error("%s", error, exc_info=_raised(error), extra={"spider": self._crawler.spider})
         self._stats.inc_value("scheduler/unpackable", len(urls))
         for url in urls:
             self.drop(url, f"{error.field} {error.problem}")
+
+    def _note_lost(self, request: Request, error: PackError) -> None:
+        """What it means for the page where it was found that a request is lost."""
+        old = self.fates.replaced.pop(request, None)
+        if old is not None:
+            self.fates.note_error(old, error)
+        elif isinstance(error, FingerprintError):
+            place = self.intake.found_at.get(request)
+            self._note_raised(error, self.fates.of_page(place.page) if place else None)
+
+    def _note_raised(self, error: FingerprintError, fate: Fate | None) -> None:
+        """As if the callback had raised it that found the request."""
+        self._stats.inc_value("spider_exceptions/count")
+        self._stats.inc_value(f"spider_exceptions/{type(error.__cause__).__name__}")
+        if fate is not None:
+            fate.spider_error = str(error)
+        else:  # a start request
+            self.failures[SPIDER_ERROR] += 1
 
     def drop(self, url: str, rule: str) -> None:
         """Remember that a rule kept this URL out."""
@@ -472,8 +491,13 @@ class Scheduler(BaseScheduler):
     def follow(self, response: Response, batch: FollowAll) -> None:
         """Add the links of a page without making Scrapy requests of them."""
         urls = absolute_urls(response, batch.links)
+
+        def refuse(error: FingerprintError, url: str) -> None:
+            self._refuse(error, url)
+            self._note_raised(error, self.fates.get(response.request) if response.request else None)
+
         try:
-            for packed in self.intake.pack_links(response, urls, batch, self.rules):
+            for packed in self.intake.pack_links(response, urls, batch, self.rules, refuse):
                 self._put_new_link(packed)
         except PackError as error:
             self._refuse(error, *urls)
@@ -493,12 +517,18 @@ class Scheduler(BaseScheduler):
             return False
         is_plain = self.intake.is_plain(request)
         if not (is_plain and hash(request.url) in self._known_hrefs):
-            if self.intake.fingerprint(request) not in self._recent:
+            if not self._was_passed_on(request):
                 return False
             if is_plain:
                 self._known_hrefs.add(hash(request.url))
         self._counts["dupefilter/filtered"] += 1
         return True
+
+    def _was_passed_on(self, request: Request) -> bool:
+        try:
+            return self.intake.fingerprint(request) in self._recent
+        except FingerprintError:  # `enqueue_request` tells it
+            return False
 
     def known_hrefs(self, depth: int) -> RecentNumbers:
         """What the pages of this process linked to lately: hashes of the text that was there.
@@ -510,6 +540,11 @@ class Scheduler(BaseScheduler):
 
     def put_item(self, item: KeyedItem) -> None:
         self.buffer.put_item(item)
+
+
+def _raised(error: PackError) -> BaseException | None:
+    """What the project's own code raised, if that is the reason."""
+    return error.__cause__ if isinstance(error, FingerprintError) else None
 
 
 def _owner() -> str:
