@@ -1,6 +1,7 @@
 """The leaner parts of Scrapy do what Scrapy's own do, also where a project goes its own ways."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,13 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.http import Response
+from scrapy.logformatter import LogFormatter
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.python.failure import Failure
 from walking import Fetcher, Walker
 
+from weft.engine.http.handler import HttpHandler
+from weft.records import Ending
 from weft.testing import Site, SiteServer
 
 BOTH = pytest.mark.parametrize("parts", ["", "engine,signals"], ids=["lean", "scrapy"])
@@ -233,3 +239,161 @@ def test_others_have_a_turn_while_a_page_gives_very_much(site: SiteServer, tmp_p
     done = crawl(tmp_path, Flood, urls=[site.url])
     notes = [item["notes"] for item in done.items]
     assert (notes[0], notes[-1]) == (0, 1)
+
+
+# What goes wrong, told as Scrapy tells it
+
+
+class Refusing(Fetcher):
+    """The engine does not take what a redirect leads to."""
+
+    name = "refusing"
+
+    async def start(self) -> AsyncIterator[Any]:
+        engine = self.crawler.engine
+        schedule = engine._schedule_request
+
+        def refuse(request: Request) -> None:
+            if "redirect_times" in request.meta:
+                raise RuntimeError("no")
+            schedule(request)
+
+        engine._schedule_request = refuse
+        async for request in super().start():
+            yield request
+
+
+def levels_of(message: str, log: str) -> list[str]:
+    """The levels at which the engine and its parts said so."""
+    return re.findall(rf"\[scrapy\.core\.\w+\] (\w+): {message}", log)
+
+
+@BOTH
+def test_a_redirect_that_the_engine_does_not_take_is_worth_an_info(
+    parts: str, site: SiteServer, tmp_path: Path
+) -> None:
+    done = crawl(tmp_path, Refusing, {"WEFT_SCRAPY_PARTS": parts}, urls=[f"{site.url}r/1"])
+    assert done.reason == "finished"
+    assert levels_of("Error while handling downloader output", done.log) == ["INFO"]
+    assert done.log.count("RuntimeError: no") == 1
+
+
+class PassingOn(Fetcher):
+    """An errback that yields something, and raises what it was given."""
+
+    name = "passing_on"
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.urls:
+            yield Request(url, errback=self.failed)
+
+    def failed(self, failure: Failure) -> Any:
+        yield {"url": failure.value.response.url}
+        failure.raiseException()
+
+
+@BOTH
+def test_a_response_that_is_not_allowed_is_ignored_and_no_error(
+    parts: str, site: SiteServer, tmp_path: Path
+) -> None:
+    settings = {"WEFT_SCRAPY_PARTS": parts}
+    done = crawl(tmp_path, PassingOn, settings, urls=[f"{site.url}status/404"])
+    assert urls(done.items) == ["/status/404"]
+    assert done.stats["httperror/response_ignored_count"] == 1
+    assert "spider_exceptions/count" not in done.stats
+    assert "ERROR" not in done.log
+    [fetch] = done.explain(f"{site.url}status/404").fetches
+    assert (fetch.ending, fetch.note) == (Ending.FAILED, "status 404")
+
+
+@BOTH
+def test_where_nobody_minds_the_status_it_is_an_error(
+    parts: str, site: SiteServer, tmp_path: Path
+) -> None:
+    settings = {
+        "WEFT_SCRAPY_PARTS": parts,
+        "SPIDER_MIDDLEWARES": {"scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None},
+    }
+    done = crawl(tmp_path, NotAllowed, settings, urls=[f"{site.url}status/404"])
+    assert done.stats["spider_exceptions/HttpError"] == 1
+    assert levels_of("Spider error", done.log) == ["ERROR"]
+
+
+class NotAllowed(Fetcher):
+    name = "not_allowed"
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        raise HttpError(response, "not this one")
+        yield
+
+
+class Nonsense:
+    def process_request(self, request: Request) -> Any:
+        return "a text"
+
+
+class Nothing(HttpHandler):
+    async def download_request(self, request: Request) -> Any:
+        return None
+
+
+@BOTH
+def test_nonsense_is_told_in_the_same_words(parts: str, site: SiteServer, tmp_path: Path) -> None:
+    settings = {"DOWNLOADER_MIDDLEWARES": {"test_lean_parts.Nonsense": 500}}
+    done = run(new(tmp_path / "request"), Fetcher, parts, site, **settings)
+    assert "Nonsense.process_request must return None, Response or Request, got str\n" in done.log
+    handlers = {"DOWNLOAD_HANDLERS": {"http": "test_lean_parts.Nothing"}}
+    done = run(new(tmp_path / "response"), Fetcher, parts, site, **handlers)
+    assert done.log.count("TypeError: Received None in process_response") == 2
+
+
+class Cancelling:
+    """An extension that waits for something that was cancelled."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        crawler.signals.connect(self._wait, signals.item_scraped)
+
+    from_crawler = classmethod(lambda cls, crawler: cls(crawler))
+
+    async def _wait(self, item: Any) -> None:
+        task = asyncio.ensure_future(asyncio.sleep(60))
+        task.cancel()
+        await task
+
+
+@BOTH
+def test_a_receiver_that_is_cancelled_costs_nothing(
+    parts: str, site: SiteServer, tmp_path: Path
+) -> None:
+    done = crawl(
+        tmp_path,
+        Many,
+        {"EXTENSIONS": {"test_lean_parts.Cancelling": 1}, "WEFT_SCRAPY_PARTS": parts},
+        urls=[site.url],
+    )
+    assert sorted(item["number"] for item in done.stored()) == [*range(10)]
+
+
+class Fussy(LogFormatter):
+    """A log formatter of the project, with a mistake in it."""
+
+    def scraped(self, item: Any, response: Any, spider: Spider) -> Any:
+        if item["number"] == 3:
+            raise ValueError("three")
+
+
+class Pass:
+    def process_item(self, item: Any) -> Any:
+        return item
+
+
+@pytest.mark.parametrize("pipelines", [{}, {"test_lean_parts.Pass": 1}])
+def test_a_log_formatter_that_fails_costs_one_item_and_is_told(
+    pipelines: dict[str, int], site: SiteServer, tmp_path: Path
+) -> None:
+    settings = {"LOG_FORMATTER": "test_lean_parts.Fussy", "ITEM_PIPELINES": pipelines}
+    done = crawl(tmp_path, Many, settings, urls=[site.url])
+    assert sorted(item["number"] for item in done.stored()) == [0, 1, 2, *range(4, 10)]
+    assert done.stats["spider_exceptions/ValueError"] == 1
+    [fetch] = done.explain(site.url).fetches
+    assert (fetch.ending, fetch.note) == (Ending.FAILED, "the spider raised ValueError: three")

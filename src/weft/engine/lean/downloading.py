@@ -45,7 +45,7 @@ class LeanDownloaderMiddlewares(DownloaderMiddlewareManager):
         for method in self._requests:
             answer = method(request=request)
             if answer is not None and (answer := await _now(answer, method)) is not None:
-                return _checked(answer, method, "None, Response or Request")
+                return _checked(answer, method, "None, Response or Request", type(answer).__name__)
         return await download_func(request)
 
     async def _process_response(
@@ -53,6 +53,8 @@ class LeanDownloaderMiddlewares(DownloaderMiddlewareManager):
     ) -> Response | Request:
         if isinstance(response, Request):
             return response
+        if response is None:
+            raise TypeError("Received None in process_response")
         for method, is_refresh in self._responses:
             if is_refresh and not may_refresh(response):
                 continue
@@ -64,7 +66,8 @@ class LeanDownloaderMiddlewares(DownloaderMiddlewareManager):
                 raise
             if answer is response:
                 continue
-            response = _checked(await _now(answer, method), method, "Response or Request")
+            answer = await _now(answer, method)
+            response = _checked(answer, method, "Response or Request", str(type(answer)))
             if isinstance(response, Request):
                 return response
         return response
@@ -87,12 +90,10 @@ async def _now(answer: Any, method: Callable[..., Any]) -> Any:
     return answer
 
 
-def _checked(answer: Any, method: Callable[..., Any], wanted: str) -> Response | Request:
+def _checked(answer: Any, method: Callable[..., Any], wanted: str, got: str) -> Response | Request:
     if isinstance(answer, (Response, Request)):
         return answer
-    raise _InvalidOutput(
-        f"Middleware {_own(method).__qualname__} must return {wanted}, got {type(answer)}"
-    )
+    raise _InvalidOutput(f"Middleware {_own(method).__qualname__} must return {wanted}, got {got}")
 
 
 def _own(method: Any) -> Any:

@@ -47,18 +47,30 @@ class LeanEngine(ExecutionEngine):
         try:
             result = await self._fetch(request, slot)
             if isinstance(result, Request):
-                self.crawl(result)
+                self._replace_by(result)
             else:
                 await cast(LeanScraper, self.scraper).scrape(result, request)
         except Exception:
-            logger.error(
-                "Error while handling downloader output",
-                exc_info=True,
-                extra={"spider": self.spider},
-            )
+            self._tell(logging.ERROR, "Error while enqueuing scrape")
         finally:
-            slot.remove_request(request)
+            self._remove(request, slot)
             slot.nextcall.schedule()
+
+    def _replace_by(self, request: Request) -> None:
+        try:
+            self.crawl(request)
+        except Exception:
+            self._tell(logging.INFO, "Error while handling downloader output")
+
+    def _remove(self, request: Request, slot: Slot) -> None:
+        try:
+            slot.remove_request(request)
+        except Exception:
+            self._tell(logging.INFO, "Error while removing request from slot")
+
+    def _tell(self, level: int, message: str) -> None:
+        """What has gone wrong, as Scrapy tells it."""
+        logger.log(level, message, exc_info=True, extra={"spider": self.spider})
 
     async def _fetch(self, request: Request, slot: Slot) -> Response | Request | Failure:
         try:

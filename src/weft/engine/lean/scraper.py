@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from typing import Any
 
 from scrapy import Request
@@ -45,41 +45,58 @@ class LeanScraper(Scraper):
     ) -> None:
         """Requests are queued in their order; items are processed one beside the other, as many at
         a time as CONCURRENT_ITEMS allows."""
-        items = _Items(self, response)
+        output = _Output(self, request, response)
         if isinstance(result, AsyncIterator):
             async for thing in aiter_errback(result, self.handle_spider_error, request, response):
-                await self._handle(thing, items)
+                await output.handle(thing)
         else:
             things = iter_errback(result, self.handle_spider_error, request, response)
             for number, thing in enumerate(things, start=1):
-                await self._handle(thing, items)
+                await output.handle(thing)
                 if not number % LONG:
                     await asyncio.sleep(0)
-        await items.end()
-
-    async def _handle(self, thing: Any, items: "_Items") -> None:
-        if isinstance(thing, Request):
-            self.crawler.engine.crawl(thing)
-        elif thing is not None:
-            await items.begin(thing)
+        await output.end()
 
 
-class _Items:
-    """The items of one response, on their way through the pipelines."""
+class _Output:
+    """What one response gives: requests, and items on their way through the pipelines."""
 
-    def __init__(self, scraper: LeanScraper, response: Response | Failure) -> None:
+    def __init__(
+        self, scraper: LeanScraper, request: Request, response: Response | Failure
+    ) -> None:
         self._scraper = scraper
+        self._request = request
         self._response = response
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def begin(self, item: Any) -> None:
+    async def handle(self, thing: Any) -> None:
+        """What goes wrong with one costs that one, and is told as if the callback had raised it."""
+        try:
+            if isinstance(thing, Request):
+                self._scraper.crawler.engine.crawl(thing)
+            elif thing is not None:
+                await self._begin(thing)
+        except Exception:
+            self._tell()
+
+    async def _begin(self, item: Any) -> None:
         process = self._scraper.start_itemproc_async(item, response=self._response)
         if not self._scraper.itemproc.methods["process_item"]:
             await process  # no pipeline could be waited for
             return
         if len(self._tasks) >= self._scraper.concurrent_items:
             _, self._tasks = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
-        self._tasks.add(asyncio.ensure_future(process))
+        self._tasks.add(asyncio.ensure_future(self._to_its_end(process)))
+
+    async def _to_its_end(self, process: Coroutine[Any, Any, None]) -> None:
+        try:
+            await process
+        except Exception:
+            self._tell()
+
+    def _tell(self) -> None:
+        failure = Failure()  # type: ignore[no-untyped-call]
+        self._scraper.handle_spider_error(failure, self._request, self._response)
 
     async def end(self) -> None:
         if self._tasks:

@@ -40,8 +40,13 @@ class LeanSignals(SignalManager):
                 dispatcher.getAllReceivers(sent["sender"], signal)
             )
         ]
-        if waiting := [call.end() for call in calls if call.is_waiting]:
-            await asyncio.gather(*waiting)
+        if waiting := [call for call in calls if call.is_waiting]:
+            # What a receiver waits for may be cancelled: that does not end us.
+            ends = (call.end() for call in waiting)
+            for call, problem in zip(
+                waiting, await asyncio.gather(*ends, return_exceptions=True), strict=True
+            ):
+                call.result = problem or call.result
         return [(call.receiver, call.result) for call in calls]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from scrapy import Request
 from scrapy.core.spidermw import SpiderMiddlewareManager
 from scrapy.http import Response
-from scrapy.spidermiddlewares.httperror import HttpErrorMiddleware
+from scrapy.spidermiddlewares.httperror import HttpError, HttpErrorMiddleware
 from scrapy.utils.defer import _process_pending_io
 
 #: A middleware's `process_spider_output`.
@@ -39,7 +39,7 @@ class LeanSpiderMiddlewares(SpiderMiddlewareManager):
         return any(
             hasattr(middleware, "process_spider_exception")
             for middleware in self.middlewares
-            # It handles only what itself raises, before the callback is called.
+            # It yields nothing in its place, see `_ignoring`.
             if type(middleware) is not HttpErrorMiddleware
         )
 
@@ -58,4 +58,17 @@ class LeanSpiderMiddlewares(SpiderMiddlewareManager):
             return await self._process_callback_output(response, output)
         for process in plain:
             output = process(response=response, result=output)
-        return output
+        return self._ignoring(output, response) if self._ignored_by else output
+
+    @cached_property
+    def _ignored_by(self) -> list[HttpErrorMiddleware]:
+        """Who has a word of their own for responses whose status is not allowed."""
+        return [each for each in self.middlewares if type(each) is HttpErrorMiddleware]
+
+    def _ignoring(self, output: Iterable[Any], response: Response) -> Iterable[Any]:
+        """What was yielded, up to such a response: a callback may raise it, or pass it on."""
+        try:
+            yield from output
+        except HttpError as problem:
+            for middleware in self._ignored_by:
+                middleware.process_spider_exception(response, problem)
