@@ -3,9 +3,11 @@
 import asyncio
 import gc
 import socket
+import ssl
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from scrapy.exceptions import (
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from certificates import server_context
 from rawserver import RawServer, Script
 from weft.engine import stops
 from weft.engine.http.connection import Connection
@@ -46,6 +49,7 @@ SCRIPTS = {
     "deaf": Script([], "deaf", is_early=True),
     "endless": Script([b"HTTP/1.1 200 OK\r\n\r\n", *[b"x" * 65536] * 10_000], "close"),
 }
+TIMEOUT_S = 10.0
 #: More than the buffers of the sockets take.
 LARGE = b"x" * 30_000_000
 
@@ -154,7 +158,7 @@ async def connect(pool: Pool, resolver: Resolver, netloc: str) -> Connection:
     origin = origin_of("http", netloc)
     assert origin is not None
     connector = Connector(resolver, pool, lambda: pytest.fail("no TLS is wanted"))
-    until_s = asyncio.get_running_loop().time() + 10
+    until_s = asyncio.get_running_loop().time() + TIMEOUT_S
     return await connector.connect(Route(origin, None), until_s)
 
 
@@ -305,6 +309,57 @@ async def test_a_host_is_looked_up_again_if_none_of_its_addresses_answered(
     resolver.close()
 
 
+def test_an_address_where_nobody_answers_does_not_use_up_the_time(server: RawServer) -> None:
+    resolver = make_resolver(lambda host: ["127.0.0.2", "127.0.0.3", "127.0.0.1"])
+
+    async def main() -> tuple[str, str, float]:
+        begun_at_s = asyncio.get_running_loop().time()
+        first = await address_of(resolver, server)
+        took_s = asyncio.get_running_loop().time() - begun_at_s
+        # The one that answered is asked first from now on.
+        looked_up = list(await resolver.addresses("many.test"))
+        return first, looked_up[0], took_s
+
+    with crowded("127.0.0.2", server.port), crowded("127.0.0.3", server.port):
+        first, next_time, took_s = asyncio.run(main())
+    assert (first, next_time) == ("127.0.0.1", "127.0.0.1")
+    assert took_s < TIMEOUT_S / 2
+    resolver.close()
+
+
+@pytest.mark.parametrize("answer", ["nothing", "goodbye"])
+def test_an_address_without_tls_does_not_use_up_the_time(tmp_path: Path, answer: str) -> None:
+    resolver = make_resolver(lambda host: ["127.0.0.2", "127.0.0.1"])
+
+    async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if answer == "nothing":
+            await reader.read()  # until the other side has had enough
+        writer.close()
+
+    async def main(port: int) -> str:
+        pool = Pool()
+        origin = origin_of("https", f"many.test:{port}")
+        assert origin is not None
+        connector = Connector(resolver, pool, unverified)
+        until_s = asyncio.get_running_loop().time() + 4
+        async with await asyncio.start_server(welcome, "127.0.0.2", port):
+            try:
+                return str((await connector.connect(Route(origin, None), until_s)).ip_address)
+            finally:
+                await pool.close()
+
+    with RawServer(SCRIPTS, server_context(tmp_path)) as server:
+        assert asyncio.run(main(server.port)) == "127.0.0.1"
+    resolver.close()
+
+
+def unverified() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 # Cutting off
 
 
@@ -388,9 +443,9 @@ async def test_what_looks_for_its_host_is_cut_off_at_once() -> None:
 
 
 @contextmanager
-def crowded() -> Iterator[socket.socket]:
+def crowded(host: str = "127.0.0.1", port: int = 0) -> Iterator[socket.socket]:
     """A server whose queue is full: who connects now waits."""
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, ExitStack() as stack:
+    with socket.create_server((host, port), backlog=0) as listener, ExitStack() as stack:
         for _ in range(4):
             client = stack.enter_context(socket.socket())
             client.setblocking(False)

@@ -1,19 +1,32 @@
-"""How a connection is made: a lookup, a socket, and TLS where it is wanted."""
+"""How a connection is made: a lookup, a socket, and TLS where it is wanted.
+
+A host may have several addresses, and nobody may answer at one of them. So the next one is tried
+beside it soon (RFC 8305, "Happy Eyeballs"); who answers first is taken, and asked first from then
+on.
+"""
 
 import asyncio
 import errno
 import os
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
+from aiohappyeyeballs import start_connection
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
 
 from weft.engine import stops
 from weft.engine.http.connection import CUT_OFF, Connection, Owner
 from weft.engine.http.order import Route
 from weft.engine.http.resolver import Resolver
+
+#: An address that has not answered by then is not waited for alone: what the RFC recommends.
+NEXT_ADDRESS_S = 0.25
+
+#: An address as `getaddrinfo` tells it.
+_Info: TypeAlias = tuple[int, int, int, str, tuple[str, int]]
 
 
 class Attempt:
@@ -23,16 +36,32 @@ class Attempt:
 
     def __init__(self, timer: asyncio.Timeout) -> None:
         self.is_cut = False
-        self.socket: socket.socket | None = None
+        self._addresses: dict[socket.socket, str] = {}
         self._timer = timer
         self._loop = asyncio.get_running_loop()
+
+    def make_socket(self, info: _Info) -> socket.socket:
+        """One that can be cut off."""
+        made = socket.socket(*info[:3])
+        self._addresses[made] = info[4][0]
+        return made
+
+    def address_of(self, sock: socket.socket) -> str:
+        return self._addresses[sock]
+
+    def share_s(self, number: int) -> float | None:
+        """An equal part of the time that is left, for the first of so many; None for the last."""
+        until_s = self._timer.when()
+        if number == 1 or until_s is None:
+            return None
+        return max(0.001, until_s - self._loop.time()) / number
 
     def cut(self) -> None:
         if self.is_cut:
             return
         self.is_cut = True
-        if self.socket is not None:
-            stops.shut_socket(self.socket)
+        for each in [*self._addresses]:
+            stops.shut_socket(each)
         self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
@@ -70,43 +99,62 @@ class Connector:
 
     async def _try_all(self, route: Route, attempt: Attempt) -> Connection:
         host = route.origin.host
-        for address in await self._resolver.addresses(host):
-            try:
-                return await self._try_one(route, address, attempt)
-            except OSError as error:
-                if attempt.is_cut:
-                    raise DownloadFailedError(CUT_OFF) from error
-                problem = error
-        self._resolver.forget(host)
-        raise _translated(problem) from problem
+        addresses = await self._resolver.addresses(host)
+        try:
+            connection = await self._first_of(route, addresses, attempt)
+        except OSError as error:
+            if attempt.is_cut:
+                raise DownloadFailedError(CUT_OFF) from error
+            self._resolver.forget(host)
+            raise _translated(error) from error
+        self._resolver.prefer(host, str(connection.ip_address))
+        return connection
 
-    async def _try_one(self, route: Route, address: str, attempt: Attempt) -> Connection:
-        sock = await _connected(route, address, attempt)
+    async def _first_of(
+        self, route: Route, addresses: Sequence[str], attempt: Attempt
+    ) -> Connection:
+        """The connection to the first address that answers, and speaks TLS where it is wanted."""
+        left = [*addresses]
+        while True:
+            sock = await _connected(route, left, attempt)
+            address = attempt.address_of(sock)
+            try:
+                return await self._begin(route, address, sock, attempt.share_s(len(left)))
+            except OSError:
+                left.remove(address)
+                if attempt.is_cut or not left:
+                    raise
+
+    async def _begin(
+        self, route: Route, address: str, sock: socket.socket, tls_s: float | None
+    ) -> Connection:
         origin = route.origin
         _, connection = await asyncio.get_running_loop().create_connection(
             lambda: Connection(route, address, sock, self._owner),
             sock=sock,
             ssl=self._tls if origin.is_tls else None,
             server_hostname=origin.host.rstrip(".") if origin.is_tls else None,
+            ssl_handshake_timeout=tls_s if origin.is_tls else None,
         )
         return connection
 
 
-async def _connected(route: Route, address: str, attempt: Attempt) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    # From now on it can be cut off.
-    attempt.socket = sock = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        sock.setblocking(False)
-        if route.local is not None:
-            sock.bind(route.local)
-        await asyncio.get_running_loop().sock_connect(sock, (address, route.origin.port))
-        if attempt.is_cut:  # the loop takes a socket that was shut for one that is connected
-            raise DownloadFailedError(CUT_OFF)
-    except BaseException:
+async def _connected(route: Route, addresses: Sequence[str], attempt: Attempt) -> socket.socket:
+    sock = await start_connection(
+        [_info(address, route.origin.port) for address in addresses],
+        local_addr_infos=[_info(*route.local)] if route.local else None,
+        happy_eyeballs_delay=NEXT_ADDRESS_S,
+        socket_factory=attempt.make_socket,
+    )
+    if attempt.is_cut:  # the loop takes a socket that was shut for one that is connected
         sock.close()
-        raise
+        raise DownloadFailedError(CUT_OFF)
     return sock
+
+
+def _info(address: str, port: int) -> _Info:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return family, socket.SOCK_STREAM, 0, "", (address, port)
 
 
 def _translated(error: OSError) -> Exception:

@@ -74,6 +74,12 @@ class Resolver:
             if len(self._known) > self._cache_size:
                 del self._known[next(iter(self._known))]
 
+    def prefer(self, host: str, address: str) -> None:
+        """It has answered: let it be the first from now on."""
+        known = self._known.get(host)
+        if known is not None and known[0] != address:
+            self._known[host] = [address, *(other for other in known if other != address)]
+
     def forget(self, host: str) -> None:
         self._known.pop(host, None)
 
