@@ -31,6 +31,7 @@ from weft.engine.rules import LinkRules
 from weft.engine.scheduler import RECENT
 from weft.engine.settings import JobConfig, read_settings
 from weft.engine.target import SITE_SETTINGS
+from weft.errors import FingerprintError
 from weft.frontier.redis import RedisFrontier
 from weft.records import Ending, Outcome, PackedRequest, Stats
 from weft.sinks import SinkConfig
@@ -120,7 +121,9 @@ class OnWeft:
         if self._way.has_links:
             response = Response(page.page.url, request=page.page)
             response.meta["depth"] = DEPTH - 1
-            packed = self._intake.pack_links(response, page.urls, FollowAll(()), LinkRules())
+            packed = self._intake.pack_links(
+                response, page.urls, FollowAll(()), LinkRules(), _refuse
+            )
         else:
             packed = self._pack_requests(page)
         for request in packed:
@@ -169,3 +172,7 @@ def _intake(crawler: Crawler, packer: Packer, frontier: RedisFrontier, config: J
     )
     fates = Fates(crawler, HeldRequests(crawler), buffer, SystemClock())
     return Intake(Fingerprinter(crawler, config.fingerprint_headers), packer, fates)
+
+
+def _refuse(error: FingerprintError, url: str) -> None:
+    raise error

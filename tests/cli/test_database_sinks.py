@@ -76,11 +76,6 @@ def test_a_missing_right(weft: Weft, site: SiteServer, mariadb: MariaDbServer) -
     assert "GRANT" in told
 
 
-def test_a_server_that_is_not_there(weft: Weft, site: SiteServer) -> None:
-    told = refusal(weft, site, "mysql://me:secret@127.0.0.1:9/shop/books")
-    assert "127.0.0.1:9 cannot be reached" in told
-
-
 def test_an_unknown_scheme(weft: Weft, site: SiteServer) -> None:
     told = refusal(weft, site, "oracle://me:secret@host/shop/books")
     assert "oracle://***@host/shop/books" in told

@@ -5,6 +5,7 @@ import csv
 import json
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from io import StringIO
@@ -246,9 +247,24 @@ async def test_ftp_server_that_is_away_holds_no_crawl_up_and_gets_all_items_late
         assert len([each for each in caplog.messages if "The crawl goes on" in each]) == 1
         assert has_left_items(tmp_path / "job")
         server.start()
-        await store(ftp_sink(server, tmp_path))
+        await store(ftp_sink(server, tmp_path), [])
         lines = (server.files / tmp_path.name / "items.jsonl").read_text().splitlines()
         assert [json.loads(line)["number"] for line in lines] == list(range(5))
+        assert not has_left_items(tmp_path / "job")
+
+
+async def test_ftp_server_that_comes_late_gets_all_items(tmp_path: Path) -> None:
+    with started(FtpServer) as server:
+        await store(ftp_sink(server, tmp_path), [numbered(0)])
+        server.kill()
+        sink = ftp_sink(server, tmp_path, every_s=0)
+        await sink.open()
+        await sink.clear()
+        await sink.store([numbered(1)])
+        server.start()
+        await sink.close()
+        lines = (server.files / tmp_path.name / "items.jsonl").read_text().splitlines()
+        assert [json.loads(line)["number"] for line in lines] == [1]
         assert not has_left_items(tmp_path / "job")
 
 
@@ -346,11 +362,23 @@ async def test_missing_right_to_write_by_ftp_is_told(ftp: FtpServer, tmp_path: P
     await assert_not_opened(output, tmp_path, StoreError, "give the user 'reader' the right")
 
 
-async def test_unreachable_ftp_server_is_told(tmp_path: Path) -> None:
+async def assert_opened_with_warning(
+    output: str, directory: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        await store(make_sink(output, SinkConfig(directory / "job")))
+    [told] = caplog.messages
+    assert re.search(text, told)
+    assert "The crawl goes on: its items are safe" in told
+    assert ":secret" not in told
+
+
+async def test_unreachable_ftp_server_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     output = "ftp://user:secret@127.0.0.1:9/items.csv"
-    await assert_not_opened(
-        output, tmp_path, SinkDownError, "cannot be reached.*check that the server runs"
-    )
+    text = "cannot be reached.*check that the server runs"
+    await assert_opened_with_warning(output, tmp_path, text, caplog)
 
 
 async def test_wrong_secret_of_s3_is_told(s3: S3Server, tmp_path: Path) -> None:
@@ -382,9 +410,12 @@ async def test_missing_credentials_are_told(
     await assert_not_opened(output, tmp_path, StoreError, "needs credentials.*AWS_PROFILE")
 
 
-async def test_unreachable_s3_server_is_told(tmp_path: Path) -> None:
-    output = "s3://key:secret@bucket/items.csv?endpoint=http://127.0.0.1:9"
-    await assert_not_opened(output, tmp_path, SinkDownError, "cannot be reached.*endpoint")
+@pytest.mark.parametrize("name", ["items.csv", "items/"])
+async def test_unreachable_s3_server_is_told(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    output = f"s3://key:secret@bucket/{name}?endpoint=http://127.0.0.1:9"
+    await assert_opened_with_warning(output, tmp_path, "cannot be reached.*endpoint", caplog)
 
 
 async def test_file_of_someone_else_on_ftp_stays(ftp: FtpServer, tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse, Response
+from selectolax.lexbor import LexborHTMLParser
 from walking import Fetcher
 
 from weft import FollowAll
 from weft.clock import SystemClock
+from weft.engine.scheduler import scheduler_of
 from weft.engine.spider import base_of, new_links
 from weft.testing import SiteServer
 
@@ -58,13 +60,11 @@ class PatientByText(Patient):
     name = "patient_by_text"
 
     def parse(self, response: Response, **kwargs: Any) -> Any:
-        from selectolax.lexbor import LexborHTMLParser
-
         assert isinstance(response, HtmlResponse)
         tree = LexborHTMLParser(f'<a href="{DEAD}">dead</a>')
         base = base_of(tree, response.url)
         assert base is not None
-        known = self.crawler.engine.scheduler.known_hrefs(1)
+        known = scheduler_of(self.crawler).known_hrefs(1)
         yield FollowAll(new_links(tree, base, {base.hostname}, known))
 
 

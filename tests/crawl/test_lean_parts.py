@@ -258,7 +258,7 @@ class Refusing(Fetcher):
                 raise RuntimeError("no")
             schedule(request)
 
-        engine._schedule_request = refuse
+        engine._schedule_request = refuse  # type: ignore[method-assign]
         async for request in super().start():
             yield request
 
@@ -288,6 +288,7 @@ class PassingOn(Fetcher):
             yield Request(url, errback=self.failed)
 
     def failed(self, failure: Failure) -> Any:
+        assert isinstance(failure.value, HttpError)
         yield {"url": failure.value.response.url}
         failure.raiseException()
 

@@ -25,6 +25,7 @@ class Moody:
         self.problems = list(problems)
         self.refused = [item(number) for number in refused]
         self.items: list[KeyedItem] = []
+        self.batches = 0
 
     async def open(self) -> None:
         if self.problems:
@@ -33,10 +34,13 @@ class Moody:
     async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
         if self.problems:
             raise self.problems.pop(0)
+        self.batches += 1
         self.items += [each for each in items if each not in self.refused]
         return [Refusal(each, "too odd") for each in items if each in self.refused]
 
-    async def clear(self) -> None: ...
+    async def clear(self) -> None:
+        if self.problems:
+            raise self.problems.pop(0)
 
     async def close(self) -> None: ...
 
@@ -127,15 +131,39 @@ async def test_a_crawl_that_starts_over_has_no_dead_letters(tmp_path: Path) -> N
     assert dead_letters.path.read_text() == ""
 
 
-async def test_a_new_crawl_is_told_at_once_that_a_sink_is_down() -> None:
+async def test_who_is_not_patient_is_told_at_once_that_a_sink_is_down() -> None:
     with pytest.raises(SinkDownError):
-        await delivery_to(Moody(SinkDownError("it is down"))).open(is_under_way=False)
+        await delivery_to(Moody(SinkDownError("it is down"))).open(is_patient=False)
 
 
-async def test_who_joins_a_crawl_waits_for_a_sink_that_is_down() -> None:
+async def test_a_crawl_does_not_begin_before_a_sink_is_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     sink = Moody(SinkDownError("it is down"), SinkDownError("it is down"))
     delivery = delivery_to(sink)
-    await delivery.open(is_under_way=True)
+    await delivery.open()
+    sink.problems.append(SinkDownError("it is down again"))
+    await delivery.clear()
     await delivery.store([item(1)])
     await delivery.close()
     assert sink.items == [item(1)]
+    before = "the crawl begins when it is there (Ctrl-C ends it)"
+    assert caplog.messages == [
+        f"it is down; {before}",
+        "moody is back; the crawl goes on",
+        f"it is down again; {before}",
+        "moody is back; the crawl goes on",
+    ]
+
+
+async def test_what_is_wrong_is_told_before_the_crawl_begins() -> None:
+    with pytest.raises(StoreError, match="wrong password"):
+        await delivery_to(Moody(), Moody(StoreError("wrong password"))).open()
+
+
+async def test_after_a_crawl_every_sink_has_got_something_to_show() -> None:
+    sinks = [Moody(), Moody()]
+    delivery = delivery_to(*sinks)
+    await delivery.open()
+    await delivery.end()
+    assert [sink.batches for sink in sinks] == [1, 1]

@@ -110,7 +110,7 @@ async def test_close_leaves_the_output_and_one_journal(tmp_path: Path) -> None:
 
 
 async def test_crawl_without_items_leaves_an_empty_list(tmp_path: Path) -> None:
-    await store(json_sink(tmp_path))
+    await store(json_sink(tmp_path), [])
     assert read_numbers(tmp_path / "items.json") == []
     assert not has_left_items(tmp_path / "job")
 
@@ -133,8 +133,13 @@ async def test_output_is_not_written_again_if_nothing_has_changed(tmp_path: Path
 async def test_deleted_output_is_written_again(tmp_path: Path) -> None:
     await store(json_sink(tmp_path), [numbered(1)])
     (tmp_path / "items.json").unlink()
-    await store(json_sink(tmp_path))
+    await store(json_sink(tmp_path), [])
     assert read_numbers(tmp_path / "items.json") == [1]
+
+
+async def test_nothing_is_written_before_the_crawl_has_begun(tmp_path: Path) -> None:
+    await store(json_sink(tmp_path))
+    assert not (tmp_path / "items.json").exists()
 
 
 async def test_file_of_someone_else_stays(tmp_path: Path) -> None:
@@ -160,7 +165,7 @@ async def test_output_that_someone_has_changed_meanwhile_stays(tmp_path: Path) -
     assert (tmp_path / "items.json").read_text() == "mine"
     (tmp_path / "items.json").unlink()
     assert has_left_items(tmp_path / "job")
-    await store(sink)
+    await store(sink, [])
     assert read_numbers(tmp_path / "items.json") == [1]
 
 
@@ -194,7 +199,7 @@ async def test_output_is_known_after_any_deaths(tmp_path: Path, deaths: Sequence
             await store(sink, [numbered(number)])
         assert has_left_items(tmp_path)
     outlet = WholeOutlet(journal, LocalPlace(output, "token"), render_json_lines)
-    await store(ExportSink(journal, "", outlet))
+    await store(ExportSink(journal, "", outlet), [])
     assert len(output.read_bytes().splitlines()) == len(deaths)
 
 
@@ -203,8 +208,9 @@ async def test_clear_removes_the_output(tmp_path: Path) -> None:
     await store(sink, [numbered(1)])
     await sink.open()
     await sink.clear()
-    assert not (tmp_path / "items.json").exists()
     await sink.close()
+    assert not (tmp_path / "items.json").exists()
+    await store(sink, [])
     assert read_numbers(tmp_path / "items.json") == []
 
 
@@ -264,7 +270,7 @@ async def test_output_is_not_written_too_often(tmp_path: Path) -> None:
     output = tmp_path / "items.jsonl"
     place = LocalPlace(output, "token")
     outlet = WholeOutlet(journal_in(tmp_path), place, render_json_lines, every_s=30, clock=clock)
-    await store(ExportSink(journal_in(tmp_path), "", outlet))
+    await store(ExportSink(journal_in(tmp_path), "", outlet), [])
 
     async def lines_after(seconds: float, number: int) -> int:
         clock.at_ms += int(seconds * 1000)

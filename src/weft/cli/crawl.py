@@ -42,7 +42,7 @@ from weft.errors import ConfigError, StoreMissingError
 from weft.frontier import Store, parse_store
 from weft.node.supervisor import Crew
 from weft.reports import Report
-from weft.sinks import check_remote_sinks, has_left_items
+from weft.sinks import has_left_items
 
 
 def crawl(
@@ -140,7 +140,6 @@ def crawl_and_report(
         overrides |= {"WEFT_STORE": home.url, "WEFT_JOB": job}
         config = read_job(target, overrides)
         make_delivery(config)  # tells what is no sink, or has to be installed
-        asyncio.run(check_remote_sinks(config.sinks, config.sink))
         crew = _crew(target, overrides, store, workers) if has_crew else None
         report = _run(target, overrides, crew)
     if report is None:

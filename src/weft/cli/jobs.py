@@ -234,7 +234,7 @@ async def _forget(config: JobConfig) -> None:
 
     async def forget_items() -> None:
         try:
-            await delivery.open(is_under_way=False)
+            await delivery.open(is_patient=False)
             await delivery.clear()
         finally:
             await delivery.close()

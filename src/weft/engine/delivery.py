@@ -2,8 +2,8 @@
 on their way into the archives.
 
 A sink that cannot be reached holds the crawl back: `store` does not return before it has the items,
-so their claims are not finished and no new ones are made. What a sink refuses for good goes to the
-dead letters, and the crawl goes on.
+so their claims are not finished and no new ones are made. A crawl that finds it so does not begin
+before it is back. What a sink refuses for good goes to the dead letters, and the crawl goes on.
 """
 
 import asyncio
@@ -23,10 +23,12 @@ from weft.sinks.deadletters import DeadLetters
 #: Pauses between two attempts, which double.
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 15.0
-#: How long a worker that joins a crawl waits for a sink that is down.
-OPENING_S = 600.0
-#: The same for a crawl that is told to stop.
+#: How long a crawl that is told to stop waits for a sink that is down.
 CLOSING_S = 10.0
+
+#: What people are told of a sink that is down, before the crawl and while it runs.
+BEFORE = "the crawl begins when it is there (Ctrl-C ends it)"
+MEANWHILE = "the crawl waits for it, nothing is lost"
 
 logger = logging.getLogger(__name__)
 
@@ -55,21 +57,29 @@ class Delivery:
         #: Pages that all archives have.
         self.pages = 0
 
-    async def open(self, *, is_under_way: bool) -> None:
-        """Raises StoreError. A sink that is down is waited for if others crawl already, or have:
-        the crawl waits for it anyway."""
+    async def open(self, *, is_patient: bool = True) -> None:
+        """Raises StoreError. A sink that is down is waited for, if we are patient."""
         self._opened.push_async_callback(self._dead_letters.close)
-        self._give_up_at_s = monotonic_s() + OPENING_S if is_under_way else -math.inf
+        if not is_patient:
+            self._give_up_at_s = -math.inf
         for output in self._outputs():
-            await self._insist(output.place, output.open)
+            await self._insist(output.place, output.open, BEFORE)
             self._opened.push_async_callback(output.close)
-        self._give_up_at_s = math.inf
 
     async def clear(self) -> None:
         """The crawl starts over."""
         for output in self._outputs():
-            await output.clear()
+            await self._insist(output.place, output.clear, BEFORE)
         await self._dead_letters.clear()
+
+    async def end(self) -> None:
+        """Close after a crawl that has run: what is written in the end is written, also of no
+        items."""
+        try:
+            for sink in self._sinks:
+                await sink.store(())
+        finally:
+            await self.close()
 
     async def close(self) -> None:
         await self._opened.aclose()
@@ -95,7 +105,7 @@ class Delivery:
             self._is_hurried.set()
 
     async def _store(self, sink: Sink, items: Sequence[KeyedItem]) -> None:
-        refusals = await self._insist(sink.place, lambda: sink.store(items))
+        refusals = await self._insist(sink.place, lambda: sink.store(items), MEANWHILE)
         if refusals:
             await self._dead_letters.put(sink.place, refusals)
             self.refused += len(refusals)
@@ -104,7 +114,7 @@ class Delivery:
                 *(sink.place, len(refusals), refusals[0].reason, self._dead_letters.path),
             )
 
-    async def _insist(self, place: str, call: Callable[[], Awaitable[Result]]) -> Result:
+    async def _insist(self, place: str, call: Callable[[], Awaitable[Result]], told: str) -> Result:
         pause_s = FIRST_PAUSE_S
         while True:
             try:
@@ -113,7 +123,7 @@ class Delivery:
                 if monotonic_s() >= self._give_up_at_s:
                     raise
                 if pause_s == FIRST_PAUSE_S:
-                    logger.warning("%s; the crawl waits for it, nothing is lost", problem)
+                    logger.warning("%s; %s", problem, told)
             else:
                 if pause_s != FIRST_PAUSE_S:
                     logger.warning("%s is back; the crawl goes on", place)

@@ -146,9 +146,7 @@ class Scheduler(BaseScheduler):
         frontier = open_frontier(config.store, config.job, config.frontier)
         self._frontier = await self._stack.enter_async_context(frontier)
         self._stack.push_async_callback(self.delivery.close)
-        stats = await self._frontier.stats()
-        is_under_way = stats.added > 0 and not await self._frontier.is_finished()
-        await self.delivery.open(is_under_way=is_under_way)
+        await self.delivery.open()
         await self._begin()
         self._share = await self._open_share(owner)
         buffer = Buffer(
@@ -271,7 +269,7 @@ class Scheduler(BaseScheduler):
                 await self._rounds
                 if self.error is None:
                     await self._buffer.flush()
-            await self.delivery.close()
+            await self._end_delivery(reason)
             if reason == "finished" and self._is_everything_done():
                 # Last of all, for a finished crawl is not opened again.
                 async with self._time_to_close():
@@ -283,6 +281,13 @@ class Scheduler(BaseScheduler):
         finally:
             self._record_stats()
             await self._stack.aclose()
+
+    async def _end_delivery(self, reason: str) -> None:
+        """What was cut short, or has failed, has only what it has stored."""
+        if self.error is None and reason != "shutdown":
+            await self.delivery.end()
+        else:
+            await self.delivery.close()
 
     def _time_to_close(self) -> asyncio.Timeout:
         return asyncio.timeout(CLOSE_S if self.config.store.is_shared else None)

@@ -1,7 +1,7 @@
 """Where items go. `make_sink` chooses the sink by what `-o` says."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +23,6 @@ __all__ = [
     "Sink",
     "SinkConfig",
     "SqliteSink",
-    "check_remote_sinks",
     "has_left_items",
     "make_sink",
 ]
@@ -69,15 +68,6 @@ def make_sink(output: str, config: SinkConfig) -> Sink:
     if suffix in JSON_LINES_SUFFIXES:
         return _make_json_lines_sink(Path(output), config)
     return _make(_BY_SUFFIX.get(suffix), output, config)
-
-
-async def check_remote_sinks(outputs: Iterable[str], config: SinkConfig) -> None:
-    """Raises StoreError for a server that cannot be reached, or does not let us store items."""
-    for output in outputs:
-        if output.partition("://")[0].lower() in _BY_SCHEME:
-            sink = make_sink(output, config)
-            await sink.open()
-            await sink.close()
 
 
 def _make_by_scheme(scheme: str, rest: str, output: str, config: SinkConfig) -> Sink:

@@ -73,7 +73,9 @@ class Sink(Protocol):
 
     Construction does no I/O. `open` tells whatever would keep items from being stored, as far as it
     can be known: a wrong password, a missing right. `close` may be called on a sink that is not
-    open; a closed sink can be opened again. An `open` that fails leaves nothing open.
+    open; a closed sink can be opened again. An `open` that fails leaves nothing open. Only a sink
+    that has got something to store, an empty batch at least, has to show what it has when it is
+    closed: until then nobody knows whether the crawl can begin.
     """
 
     @property

@@ -47,7 +47,8 @@ class Outlet(Protocol):
     every_s: float
 
     def open(self) -> None:
-        """Tells whatever would keep items from being shown, as far as it can be known."""
+        """Tells whatever would keep items from being shown, as far as it can be known. After a
+        `SinkDownError` it is open all the same."""
         ...
 
     def show(self, *, is_last: bool) -> None:

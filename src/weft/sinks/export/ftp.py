@@ -9,7 +9,8 @@ from pathlib import Path, PurePosixPath
 from weft.errors import SinkDownError, StoreError
 from weft.sinks.export.address import Address
 
-#: How long the server may say nothing.
+#: How long the server may take to let us in, and how long it may say nothing later.
+CONNECT_TIMEOUT_S = 10.0
 TIMEOUT_S = 60.0
 #: Between two signs of life.
 BLOCK_BYTES = 256 * 1024
@@ -60,8 +61,9 @@ class FtpPlace:
     @contextmanager
     def _connected(self) -> Iterator[FTP]:
         try:
-            with FTP(timeout=TIMEOUT_S) as ftp:
-                ftp.connect(self._address.host, self._address.port)
+            with FTP() as ftp:
+                ftp.connect(self._address.host, self._address.port, CONNECT_TIMEOUT_S)
+                _allow(ftp, TIMEOUT_S)
                 ftp.login(self._address.user, self._address.password)
                 ftp.voidcmd("TYPE I")  # the size of a file is asked for in bytes
                 yield ftp
@@ -91,6 +93,13 @@ class FtpPlace:
                 with suppress(error_perm):  # another worker may be quicker
                     ftp.mkd(part)
                 ftp.cwd(part)
+
+
+def _allow(ftp: FTP, timeout_s: float) -> None:
+    """So much time for each answer, and for each block of a file."""
+    ftp.timeout = timeout_s
+    if ftp.sock is not None:
+        ftp.sock.settimeout(timeout_s)
 
 
 def _stamp(ftp: FTP, path: str) -> str:

@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 
 from weft.clock import monotonic_s
-from weft.errors import StoreError, StoreLockedError, StoreMissingError
+from weft.errors import SinkDownError, StoreError, StoreLockedError, StoreMissingError
 from weft.sinks.base import KeyedItem, Refusal
 from weft.sinks.export.base import Outlet
 from weft.sinks.reading import Query, StoredItem
@@ -27,7 +27,8 @@ class ExportSink:
         self._outlet = outlet
         # Another one than the journal's: items are stored while others are being shown.
         self._thread = WorkThread("weft-export")
-        self._is_open = False
+        #: Whether there is, or may be, something to show when it is closed.
+        self._is_due_last = False
         self._showing: asyncio.Task[None] | None = None
         self._shown_at_s = -inf
         self._unshown_items = 0
@@ -36,15 +37,16 @@ class ExportSink:
     async def open(self) -> None:
         try:
             await self._journal.open()
-            await self._thread.run(self._outlet.open)
+            await self._open_outlet()
         except BaseException:
             await self._close()
             raise
-        self._is_open = True
+        self._is_due_last = False
         self._shown_at_s = monotonic_s()
 
     async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
         refusals = await self._journal.store(items)
+        self._is_due_last = True
         self._unshown_items += len(items)
         if self._is_due():
             self._showing = asyncio.create_task(self._show())
@@ -52,14 +54,17 @@ class ExportSink:
 
     async def clear(self) -> None:
         await self._journal.clear()
-        await self._thread.run(self._outlet.clear)
+        try:
+            await self._thread.run(self._outlet.clear)
+        except SinkDownError as problem:
+            logger.warning("%s. What an earlier crawl has put there is replaced later", problem)
 
     async def close(self) -> None:
-        is_open, self._is_open = self._is_open, False
+        is_due, self._is_due_last = self._is_due_last, False
         try:
             await self._journal.close()  # all that was stored is in it now
             await self._end_showing()
-            if is_open:
+            if is_due:
                 await self._show_last()
         finally:
             await self._close()
@@ -73,6 +78,14 @@ class ExportSink:
             )
         async for item in self._journal.read(query):
             yield item
+
+    async def _open_outlet(self) -> None:
+        """A server that is away holds nothing up, for it is not needed before the end."""
+        try:
+            await self._thread.run(self._outlet.open)
+            self._has_warned = False
+        except SinkDownError as problem:
+            self._warn(problem)
 
     async def _close(self) -> None:
         try:
@@ -96,15 +109,19 @@ class ExportSink:
         except StoreLockedError:
             pass  # another process is at it, or we are closing
         except StoreError as problem:
-            if not self._has_warned:
-                logger.warning(
-                    "%s. The crawl goes on: its items are safe in %s, and this is tried again",
-                    *(problem, self._path),
-                )
-            self._has_warned = True
+            self._warn(problem)
         finally:
             self._shown_at_s = monotonic_s()
             self._showing = None
+
+    def _warn(self, problem: StoreError) -> None:
+        """Once, until it is well again."""
+        if not self._has_warned:
+            logger.warning(
+                "%s. The crawl goes on: its items are safe in %s, and this is tried again",
+                *(problem, self._path),
+            )
+        self._has_warned = True
 
     def _show_now(self) -> None:
         self._outlet.show(is_last=False)
