@@ -7,15 +7,20 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from running import WEFT, Weft
+from servers import started
 from weft.cli.items import Format, items
 from weft.errors import ConfigError, WeftError
 from weft.sinks import KeyedItem, SinkConfig, make_sink
+from weft.testing import Site, SiteServer
+from weft.testing.ftp import FtpServer
+from weft.testing.mariadb import MariaDbServer
 
 AT_MS = 1_760_000_000_000  # 2025-10-09T08:53:20Z
 BOOKS: list[dict[str, object]] = [
@@ -185,3 +190,109 @@ def test_a_closed_pipe_ends_it_quietly(tmp_path: Path) -> None:
         assert process.stderr.read() == b""
         process.stderr.close()
         process.wait(timeout=60)
+
+
+# Where a job has put its items
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    with SiteServer(Site(pages=5)) as server:
+        yield server
+
+
+def count_items(weft: Weft, *arguments: str) -> int:
+    read = weft("items", "--format", "jsonl", *arguments)
+    assert read.returncode == 0, read.stderr
+    return len(read.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("output", "crew"),
+    [
+        ("pages.jsonl", ()),
+        ("out/pages.db", ()),
+        ("pages.json", ("--workers", "2")),
+        ("warc://pages", ()),
+    ],
+)
+def test_items_are_found_where_the_crawl_has_put_them(
+    weft: Weft, site: SiteServer, output: str, crew: tuple[str, ...]
+) -> None:
+    assert weft("crawl", site.url, "-o", output, "--job", "shop", *crew).returncode == 0
+    assert count_items(weft) == 5
+    assert count_items(weft, "--job", "shop") == 5
+
+
+def test_a_database_that_two_jobs_share_is_asked_for_one(weft: Weft, site: SiteServer) -> None:
+    for job in ("one", "two"):
+        assert weft("crawl", site.url, "-o", "both.db", "--job", job).returncode == 0
+    assert count_items(weft, "--job", "two") == 5
+    assert count_items(weft, "both.db") == 10
+
+
+def test_of_several_sinks_one_is_read(weft: Weft, site: SiteServer) -> None:
+    outputs = ("-o", "pages.csv", "-o", "pages.jsonl")
+    assert weft("crawl", site.url, *outputs).returncode == 0
+    assert count_items(weft) == 5
+
+
+def test_it_is_told_where_earlier_items_are(weft: Weft, site: SiteServer) -> None:
+    assert weft("crawl", site.url, "-o", "a.jsonl", "--max-pages", "2").returncode == 0
+    again = weft("crawl", site.url, "-o", "b.jsonl")
+    assert again.returncode == 0
+    assert "a.jsonl; from now on they go to" in again.stderr
+    read = weft("items", "--format", "jsonl")
+    assert "Earlier items of this job are in" in read.stderr
+    assert "a.jsonl" in read.stderr
+    assert len(read.stdout.splitlines()) + count_items(weft, "a.jsonl") == 5
+
+
+def test_a_job_without_items_says_so(weft: Weft, site: SiteServer) -> None:
+    assert weft("crawl", site.url, "-s", "WEFT_SINKS=").returncode == 0
+    read = weft("items")
+    assert read.returncode == 1
+    assert "keeps no items" in read.stderr
+
+
+def test_files_on_a_server_are_read_from_the_job(weft: Weft, site: SiteServer) -> None:
+    with started(FtpServer) as ftp:
+        assert weft("crawl", site.url, "-o", ftp.address("pages.csv")).returncode == 0
+    assert count_items(weft) == 5
+
+
+# A password is nowhere but in the command, or in the project
+
+
+@pytest.fixture(scope="module")
+def mariadb() -> Iterator[MariaDbServer]:
+    with started(MariaDbServer) as server:
+        server.ask("CREATE DATABASE shop")
+        server.ask("CREATE USER me IDENTIFIED BY 'h/u?sh'; GRANT ALL ON shop.* TO me")
+        yield server
+
+
+def test_a_password_is_not_kept(weft: Weft, site: SiteServer, mariadb: MariaDbServer) -> None:
+    output = mariadb.address("shop", "kept", "me", "h/u?sh")
+    assert weft("crawl", site.url, "-o", output, "--job", "shop").returncode == 0
+    files = [path for path in weft.directory.rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        assert b"h/u?sh" not in path.read_bytes()
+        assert b"h%2Fu%3Fsh" not in path.read_bytes()
+    read = weft("items")
+    assert read.returncode == 1
+    told = " ".join(read.stderr.split())
+    assert "whose password is not kept" in told
+    assert f"weft items '{output.replace('h%2Fu%3Fsh', 'PASSWORD')}'" in told
+    assert count_items(weft, output, "--job", "shop") == 5
+
+
+def test_the_password_of_a_project_is_found_there(
+    weft: Weft, site: SiteServer, mariadb: MariaDbServer
+) -> None:
+    output = mariadb.address("shop", "project", "me", "h/u?sh")
+    (weft.directory / "scrapy.cfg").write_text("[settings]\ndefault = shop\n")
+    (weft.directory / "shop.py").write_text(f"WEFT_SINKS = [{output!r}]\n")
+    assert weft("crawl", site.url, "-o", output).returncode == 0
+    assert count_items(weft) == 5

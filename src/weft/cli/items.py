@@ -9,13 +9,16 @@ from typing import Annotated
 import typer
 
 from weft.cli.itemformats import write_csv, write_json_lines, write_table
+from weft.cli.output import warn
 from weft.cli.when import parse_moment
 from weft.clock import SystemClock
 from weft.config import DEFAULT_JOBS_DIR, default_job_dir
 from weft.engine.settings import DEFAULT_ITEMS
+from weft.engine.target import project_sinks
 from weft.errors import ConfigError, StoreMissingError
-from weft.sinks import Sink, SinkConfig, make_sink
+from weft.sinks import JsonLinesSink, Sink, SinkConfig, make_sink
 from weft.sinks.conditions import Condition, parse_condition
+from weft.sinks.outputs import Output, listed, read_outputs, without_secrets
 from weft.sinks.reading import Query, ReadableSink, StoredItem
 from weft.urls import without_password
 
@@ -34,7 +37,7 @@ def items(
         str | None,
         typer.Argument(
             metavar="[SINK]",
-            help="What the crawl was given with -o. Default: items.db in the job's directory.",
+            help="What the crawl was given with -o. Default: where the job has put its items.",
             show_default=False,
         ),
     ] = None,
@@ -87,11 +90,10 @@ def items(
     conditions = [parse_condition(text) for text in where or []]
     since_ms = max(1, parse_moment(since, SystemClock().now_ms())) if since is not None else 0
     if sink:
-        found, query = _readable(sink, _job_dir(job)), Query(job or "", since_ms)
-    else:  # all that is there is of one job
-        path = _only_database(job)
-        found, query = _readable(str(path), path.parent), Query("", since_ms)
-    chosen = _choose(found.read(query), conditions)
+        found, name = _readable(sink, _job_dir(job)), job or ""
+    else:
+        found, name = _put_by(_job_with_items(job))
+    chosen = _choose(found.read(Query(name, since_ms)), conditions)
     asyncio.run(_write(chosen, form, limit, has_all=has_all))
 
 
@@ -142,23 +144,65 @@ def _job_dir(job: str | None) -> Path:
     return found[0] if len(found) == 1 else DEFAULT_JOBS_DIR
 
 
-def _only_database(job: str | None) -> Path:
-    """The items of the job that is meant, where nothing was said about where they go."""
+def _job_with_items(job: str | None) -> Path:
+    """The directory of the job that is meant, which tells where its items are."""
     if job:
-        path = default_job_dir(job) / DEFAULT_ITEMS
-        if not path.exists():
-            raise StoreMissingError(f"there is no {path}; {_elsewhere()}")
+        path = default_job_dir(job)
+        if not _has_items(path):
+            raise StoreMissingError(f"there is no {path / DEFAULT_ITEMS}; {_elsewhere()}")
         return path
-    found = sorted(DEFAULT_JOBS_DIR.glob(f"*/{DEFAULT_ITEMS}"))
+    found = sorted(filter(_has_items, DEFAULT_JOBS_DIR.glob("*")))
     if not found:
         raise StoreMissingError(
             f"there is no {DEFAULT_ITEMS} of a job in {DEFAULT_JOBS_DIR.absolute()}; {_elsewhere()}"
         )
     if len(found) > 1:
-        names = ", ".join(path.parent.name for path in found)
+        names = ", ".join(path.name for path in found)
         raise ConfigError(f"there are several jobs here: {names}; name one with --job")
     return found[0]
 
 
+def _has_items(job_dir: Path) -> bool:
+    return (job_dir / DEFAULT_ITEMS).exists() or read_outputs(job_dir) is not None
+
+
 def _elsewhere() -> str:
     return "go where you crawled, or name what the crawl was given with -o: weft items SINK"
+
+
+# Where a job has put its items
+
+
+def _put_by(job_dir: Path) -> tuple[ReadableSink, str]:
+    """The sink of a job, and the job to ask it for; empty: it has the items of no other."""
+    outputs = read_outputs(job_dir)
+    if outputs is None:  # by an older Weft
+        return _readable(str(job_dir / DEFAULT_ITEMS), job_dir), ""
+    if not outputs.sinks:
+        raise StoreMissingError(f"the job {outputs.job} keeps no items: its WEFT_SINKS is empty")
+    if outputs.earlier:
+        warn(f"Earlier items of this job are in {listed(outputs.earlier)}: weft items SINK")
+    output = min(outputs.sinks, key=_needs_secret)  # all of them have all items
+    address = _with_secret(output) if _needs_secret(output) else output.found_from(job_dir)
+    found = _readable(address, job_dir)
+    is_own = isinstance(found, JsonLinesSink) or (
+        output.is_file and job_dir in Path(address).parents
+    )
+    return found, "" if is_own else outputs.job
+
+
+def _needs_secret(output: Output) -> bool:
+    """What goes to FTP and S3 is read from the job's directory."""
+    return output.lacks_secret and not output.address.startswith(("ftp:", "s3:"))
+
+
+def _with_secret(output: Output) -> str:
+    """The whole address, as the project has it."""
+    for address in project_sinks():
+        if without_secrets(address, Path()) == output:
+            return address
+    example = output.address.replace("@", ":PASSWORD@", 1)
+    raise ConfigError(
+        f"the items are in {output.address}, whose password is not kept; name the whole address: "
+        f"weft items '{example}'"
+    )

@@ -50,6 +50,7 @@ from weft.errors import EngineError, FingerprintError, PackError, StoreError, We
 from weft.frontier import LeasesBuckets, open_frontier
 from weft.records import Claim, Ending, PackedRequest
 from weft.sinks import KeyedItem
+from weft.sinks.outputs import describe, remember_outputs
 from weft.urls import fingerprint, host_key
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class Scheduler(BaseScheduler):
         self._stack.push_async_callback(self.delivery.close)
         await self.delivery.open()
         await self._begin()
+        self._remember_outputs()
         self._share = await self._open_share(owner)
         buffer = Buffer(
             self._frontier,
@@ -244,6 +246,11 @@ class Scheduler(BaseScheduler):
         is_fresh, is_rerun = self.config.is_fresh, self.config.is_rerun
         also_forget = self.delivery.clear if is_fresh else None
         await self._frontier.begin(is_fresh=is_fresh, is_rerun=is_rerun, also_forget=also_forget)
+
+    def _remember_outputs(self) -> None:
+        config = self.config
+        outputs = describe(config.job, config.sinks, config.archives, config.job_dir)
+        remember_outputs(config.job_dir, outputs, is_fresh=config.is_fresh)
 
     def _give_up(self, error: WeftError) -> None:
         self.error = error

@@ -168,6 +168,11 @@ def _project_settings() -> Settings:
         raise _broken("the settings of this Scrapy project", problem) from problem
 
 
+def project_sinks() -> list[str]:
+    """WEFT_SINKS of the project that we are in, if we are in one."""
+    return _project_settings().getlist("WEFT_SINKS") if inside_project() else []
+
+
 def _broken(what: str, problem: Exception) -> TargetError:
     """Code of the user's that does not load: which, and why."""
     return TargetError(f"{what} cannot be imported: {type(problem).__name__}: {problem}")
