@@ -36,13 +36,14 @@ from weft.cluster.status import Work
 from weft.config import default_job_dir
 from weft.engine.delivery import make_delivery
 from weft.engine.run import read_job, run_crawl
-from weft.engine.settings import job_name
+from weft.engine.settings import DEFAULT_ITEMS, JobConfig, job_name
 from weft.engine.target import Target, find_target
 from weft.errors import ConfigError, StoreMissingError
 from weft.frontier import Store, parse_store
 from weft.node.supervisor import Crew
 from weft.reports import Report
 from weft.sinks import has_left_items
+from weft.sinks.outputs import describe, listed, read_outputs
 
 
 def crawl(
@@ -130,16 +131,18 @@ def crawl_and_report(
     if is_fresh:
         forget_other_home(store, job, has_crew=has_crew)
     with open_home(store, job, has_crew=has_crew) as home:
-        are_items_left = has_left_items(_job_dir(target, overrides, store, job))
-        if not is_fresh and not are_items_left and is_finished(home, job):
-            tell_finished(store, job)
-            return 0
-        if store.is_shared:
-            asyncio.run(_let_run(store, job))
+        job_dir = _job_dir(target, overrides, store, job)
         overrides |= {"WEFT_FRESH": is_fresh, "WEFT_RERUN": False}
         overrides |= {"WEFT_STORE": home.url, "WEFT_JOB": job}
         config = read_job(target, overrides)
         make_delivery(config)  # tells what is no sink, or has to be installed
+        if not is_fresh and is_finished(home, job):
+            check_outputs(config, job_dir)
+            if not has_left_items(job_dir):
+                tell_finished(store, job, job_dir)
+                return 0
+        if store.is_shared:
+            asyncio.run(_let_run(store, job))
         crew = _crew(target, overrides, store, workers) if has_crew else None
         report = _run(target, overrides, crew)
     if report is None:
@@ -170,9 +173,26 @@ async def _let_run(store: Store, job: str) -> None:
         await Jobs(client).let_run(job)
 
 
-def tell_finished(store: Store, job: str) -> None:
+def check_outputs(config: JobConfig, job_dir: Path) -> None:
+    """Of a crawl that is finished: raises ConfigError for outputs that would stay empty."""
+    known = read_outputs(job_dir)
+    wanted = describe(config.job, config.sinks, config.archives, job_dir)
+    # Where nothing is said about items, nothing is asked for.
+    new = wanted.known() - {DEFAULT_ITEMS} - (known.known() if known else set())
+    if known is None or not new:
+        return
+    raise ConfigError(
+        f"this crawl is finished, and its items are in {listed(known.sinks)}: nothing would go to "
+        f"{', '.join(sorted(new))}. `weft items --job {config.job}` reads them back, and --fresh "
+        "crawls again"
+    )
+
+
+def tell_finished(store: Store, job: str, job_dir: Path) -> None:
     place = place_of(store, job)
     say(f"Nothing to do: this crawl is finished. Its job is {place}; --fresh starts over.")
+    if (outputs := read_outputs(job_dir)) and outputs.sinks:
+        say(f"Items are in {listed(outputs.sinks)}")
 
 
 def is_finished(store: Store, job: str) -> bool:

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from weft.cli.cluster import Cluster, open_cluster, wait_for
-from weft.cli.crawl import find_crawl, is_finished, log_level, tell_finished
+from weft.cli.crawl import check_outputs, find_crawl, is_finished, log_level, tell_finished
 from weft.cli.options import (
     Arguments,
     AsJson,
@@ -191,7 +191,8 @@ def start(
     overrides |= {"WEFT_STORE": place.url, "WEFT_JOB": name}
     config = _check(target, overrides)
     if not fresh and is_finished(place, name):
-        tell_finished(place, name)
+        check_outputs(config, config.job_dir)
+        tell_finished(place, name, config.job_dir)
         return
     asyncio.run(_start(place, name, _work(target, overrides), config if fresh else None))
 
