@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from running import Process, Weft, wait_until
+from running import Process, Weft
 from servers import started
 from weft.testing import Site, SiteServer
 from weft.testing.ftp import FtpServer
 from weft.testing.mariadb import MariaDbServer
+from weft.testing.waiting import wait_until
 
 PAGES = 20
 WAITS = "the crawl begins when it is there"

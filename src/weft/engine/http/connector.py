@@ -93,6 +93,7 @@ class Connector:
         except TimeoutError as error:
             if attempt.is_cut:
                 raise DownloadFailedError(CUT_OFF) from error
+            self._resolver.forget(route.origin.host)
             raise
         finally:
             stops.cuttables.discard(attempt)
