@@ -394,3 +394,17 @@ def test_the_demo_shows_a_table_of_pages(weft: Weft) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "106 crawled pages" in ended.stdout
     assert "/news/town/" in ended.stdout
+
+
+def test_a_start_request_that_cannot_be_stored_is_a_failure(weft: Weft) -> None:
+    (weft.directory / "odd.py").write_text(
+        "import scrapy\n"
+        "class Odd(scrapy.Spider):\n"
+        "    name = 'odd'\n"
+        "    async def start(self):\n"
+        "        yield scrapy.Request('http://127.0.0.1:9/', meta={'odd': object()})\n"
+    )
+    ended = weft("crawl", "odd.py")
+    assert ended.returncode == 1
+    assert "1 request failed: PackError" in ended.stdout
+    assert "cannot store <GET http://127.0.0.1:9/>: meta['odd']" in ended.stderr

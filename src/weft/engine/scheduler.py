@@ -422,11 +422,13 @@ class Scheduler(BaseScheduler):
     def _note_lost(self, request: Request, error: PackError) -> None:
         """What it means for the page where it was found that a request is lost."""
         old = self.fates.replaced.pop(request, None)
+        place = self.intake.found_at.get(request)
         if old is not None:
             self.fates.note_error(old, error)
         elif isinstance(error, FingerprintError):
-            place = self.intake.found_at.get(request)
             self._note_raised(error, self.fates.of_page(place.page) if place else None)
+        elif place is None:  # a start request
+            self.failures[type(error).__name__] += 1
 
     def _note_raised(self, error: FingerprintError, fate: Fate | None) -> None:
         """As if the callback had raised it that found the request."""
