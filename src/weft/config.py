@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from weft.records import Order, Picker, SeenKind, Strategy
+from weft.records import HostKey, Order, Picker, SeenKind, Strategy
 
 #: Time between two fetches of one host.
 DEFAULT_DELAY_MS = 0
@@ -52,7 +52,8 @@ class HostLimits(msgspec.Struct, frozen=True):
 
 
 class SharedConfig(msgspec.Struct, frozen=True):
-    """How a job is laid out in a shared store; fixed when the job begins."""
+    """How a job is laid out in a shared store; fixed when the job begins. An embedded store has the
+    host key only."""
 
     buckets: int = DEFAULT_BUCKETS
     bucket_limit: int = DEFAULT_BUCKET_LIMIT
@@ -62,6 +63,7 @@ class SharedConfig(msgspec.Struct, frozen=True):
     expected_urls: int = DEFAULT_EXPECTED_URLS
     bloom_error: float = DEFAULT_BLOOM_ERROR
     virtual_nodes: int = DEFAULT_VIRTUAL_NODES
+    host_key: HostKey = HostKey.HOST
 
 
 class FrontierConfig(msgspec.Struct, frozen=True):
@@ -69,7 +71,7 @@ class FrontierConfig(msgspec.Struct, frozen=True):
 
     order: Order = Order.BFS
     limits: HostLimits = HostLimits()
-    #: Limits of single hosts.
+    #: Limits of single hosts, by host key.
     limits_by_host: Mapping[str, HostLimits] = MappingProxyType({})
     claim_ms: int = DEFAULT_CLAIM_MS
     backoff_ms: int = DEFAULT_BACKOFF_MS
@@ -79,6 +81,10 @@ class FrontierConfig(msgspec.Struct, frozen=True):
     bad_host_ms: int = DEFAULT_BAD_HOST_MS
     workers_per_host: int = DEFAULT_WORKERS_PER_HOST
     shared: SharedConfig = SharedConfig()
+
+    @property
+    def host_key(self) -> HostKey:
+        return self.shared.host_key
 
     def limits_of(self, host: str) -> HostLimits:
         return self.limits_by_host.get(host, self.limits)

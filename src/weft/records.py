@@ -48,11 +48,23 @@ class Strategy(StrEnum):
     WEIGHTED = "weighted"
 
 
+class HostKey(StrEnum):
+    """What requests have in common that share a queue, a budget and a bucket."""
+
+    #: The host name.
+    HOST = "host"
+    #: The registrable domain, by the public suffix list.
+    DOMAIN = "domain"
+    #: The address that the host name had when it was first met.
+    IP = "ip"
+
+
 class PackedRequest(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """A request as the frontier keeps it; `payload` is the engine's and opaque here."""
 
     fingerprint: int
     url: str
+    #: Its host key; on its way to the frontier, before that is known, its host name.
     host: str
     kind: PageKind = PageKind.DATA
     priority: int = 0

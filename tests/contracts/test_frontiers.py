@@ -45,7 +45,8 @@ class RedisContract(FrontierContract):
             yield
 
     def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> Frontier:
-        shaped = msgspec.structs.replace(config, shared=self.SHAPE)
+        shape = msgspec.structs.replace(self.SHAPE, host_key=config.host_key)
+        shaped = msgspec.structs.replace(config, shared=shape)
         return RedisFrontier(self.kit.url, "job", shaped, clock)
 
 

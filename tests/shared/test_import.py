@@ -23,7 +23,7 @@ from weft.engine.scrapyredis.source import Keys, Source, find_keys
 from weft.engine.scrapyredis.transfer import Dupefilter, Result, Transfer
 from weft.engine.target import Target
 from weft.errors import ConfigError, StoreMissingError
-from weft.frontier import Frontier, MemoryFrontier, parse_store
+from weft.frontier import Frontier, MemoryFrontier, RocksFrontier, parse_store
 from weft.frontier.redis import RedisFrontier
 from weft.records import AddStatus, Claim, Order, PackedRequest
 from weft.testing import Site, SiteServer
@@ -461,6 +461,25 @@ async def test_a_queue_alone_can_be_brought(old: Old) -> None:
     old.enter(*entries("1", "2"))
     result = await bring(old, memory(), settings={"REQUEST_FINGERPRINTER_CLASS": None})
     assert (result.queued, result.dupefilter) == (2, Dupefilter.EMPTY)
+
+
+async def test_requests_come_with_the_host_keys_of_the_job(old: Old, weft: Weft) -> None:
+    old.enter(*(entry(Request(f"http://{name}.example.org/")) for name in "ab"))
+    (weft.directory / "walk.py").write_text(SPIDER)
+    brought = weft(
+        *("frontier", "import-scrapy-redis", "walk.py", "--from", old.url),
+        *("--store", "rocks://job", "-s", "WEFT_HOST_KEY=domain"),
+    )
+    assert brought.returncode == 0, brought.stderr
+    async with RocksFrontier(weft.directory / "job/frontier", is_read_only=True) as frontier:
+        assert [(host.host, host.queued) for host in await frontier.hosts(9)] == [
+            ("example.org", 2)
+        ]
+    again = weft(
+        *("frontier", "import-scrapy-redis", "walk.py", "--from", old.url, "--store", "rocks://job")
+    )
+    assert again.returncode == 1
+    assert "was begun with WEFT_HOST_KEY = 'domain'" in again.stderr
 
 
 async def test_unfiltered_requests_come_once_for_each_copy(old: Old) -> None:

@@ -10,7 +10,7 @@ from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.errors import StoreError, StoreFormatError, StoreMissingError
 from weft.frontier.redis import RedisFrontier, list_jobs
 from weft.frontier.redis.scripts import BEGIN, Begin
-from weft.records import AddStatus, Order, PageKind, Picker, SeenKind
+from weft.records import AddStatus, HostKey, Order, PageKind, Picker, SeenKind
 from weft.testing.frontier_contract import done, request, requests
 from weft.testing.redis import RedisServer
 
@@ -105,6 +105,30 @@ async def test_a_job_of_a_newer_weft_is_not_touched(redis_server: RedisServer) -
         await frontier._client.run([("HSET", "weft:{job}:job", "format", "99")])
     with pytest.raises(StoreFormatError, match="has format 99"):
         await make(redis_server).__aenter__()
+
+
+async def test_a_weft_that_knows_no_other_host_keys_is_kept_from_a_job_that_has_them(
+    redis_server: RedisServer,
+) -> None:
+    """By a format that it does not know. A job by host names stays one that it can join."""
+
+    async def format_of(job: str) -> bytes:
+        async with make(redis_server, job) as frontier:
+            [name] = await frontier._client.run([("HGET", f"weft:{{{job}}}:job", "format")])
+            return bytes(name)
+
+    async with make(redis_server, "plain") as frontier:
+        await frontier.begin(is_fresh=False, is_rerun=False)
+    assert await format_of("plain") == b"2"
+    by_domain = SharedConfig(host_key=HostKey.DOMAIN)
+    async with make(redis_server, "domains", shared=by_domain) as frontier:
+        await frontier.begin(is_fresh=False, is_rerun=False)
+    assert await format_of("domains") == b"3"
+    async with make(redis_server, "domains") as frontier:
+        assert str(frontier.host_key) == "domain"
+        await frontier.begin(is_fresh=True, is_rerun=False)
+        assert str(frontier.host_key) == "host"
+    assert await format_of("domains") == b"2"
 
 
 @pytest.mark.parametrize("order", list(Order))

@@ -5,19 +5,21 @@ from typing import Any
 
 import msgspec
 
+from weft.clock import Clock
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.redis import RedisFrontier
 from weft.records import AddStatus, Ending, PackedRequest, Picker
+from weft.testing import FakeClock
 from weft.testing.frontier_contract import done, request, requests
 from weft.testing.redis import RedisServer
 
 BUCKETS = 4
 
 
-def make(server: RedisServer, **config: Any) -> RedisFrontier:
+def make(server: RedisServer, clock: Clock | None = None, **config: Any) -> RedisFrontier:
     shape = SharedConfig(buckets=BUCKETS, bucket_limit=10, picker=Picker.ADVANCED)
     config.setdefault("limits", HostLimits(concurrency=1_000_000))
-    return RedisFrontier(server.url, "job", FrontierConfig(shared=shape, **config))
+    return RedisFrontier(server.url, "job", FrontierConfig(shared=shape, **config), clock)
 
 
 def hash_of(host: str) -> int:
@@ -138,3 +140,26 @@ async def test_a_failed_url_of_a_moved_host_is_remembered_at_home(
         await frontier.finish(done(mine, ending=Ending.FAILED, status=404))
         assert moved(redis_server) == {}
         assert await frontier.add(requests(1, new)) == [AddStatus.BAD]
+
+
+async def test_what_is_held_under_a_name_is_known_where_its_host_key_is_at_home(
+    redis_server: RedisServer,
+) -> None:
+    """The host key was moved; one of its hosts does not exist, comes back, and fails."""
+    clock = FakeClock()
+    async with make(redis_server, clock, bad_host_ms=1_000, bad_url_ms=5_000) as frontier:
+        key = hosts_of(0)[1]
+        gone = request(f"http://gone.{key}/", host=key)
+        await frontier.add(fill(0))
+        await frontier.add([gone])
+        assert key in moved(redis_server)
+        for is_host_bad in (True, False):
+            claims = (await frontier.claim("me", 100)).claims
+            [claim] = [each for each in claims if each.request.url == gone.url]
+            outcomes = done([claim], ending=Ending.FAILED, status=0, is_host_bad=is_host_bad)
+            assert await frontier.finish(outcomes) == [True]
+            clock.advance(1_000)
+        assert moved(redis_server) == {}
+        assert await frontier.add([gone]) == [AddStatus.BAD]
+        clock.advance(5_000)
+        assert await frontier.add([gone]) == [AddStatus.QUEUED]

@@ -210,7 +210,20 @@ def test_crawl_delay_is_kept_up_to_its_bound() -> None:
 
 def test_host_that_does_not_exist_is_bad_for_a_while() -> None:
     record = noted(HostRecord(backoff=2), told(0, Ending.FAILED, is_host_bad=True))
+    assert record == HostRecord(backoff=2)
+    policy.note_bad(record, PAUSES, NOW)
     assert record == HostRecord(backoff=2, bad_until_ms=NOW + 700)
+
+
+def test_a_request_of_a_bad_host_is_held_under_the_name_of_that_host() -> None:
+    plain = PackedRequest(1, "http://a.example/x", "a.example")
+    assert policy.under_its_name(plain) is plain
+    by_domain = PackedRequest(1, "http://a.example/x", "example", priority=7)
+    assert policy.under_its_name(by_domain) == PackedRequest(
+        1, "http://a.example/x", "a.example", priority=7
+    )
+    no_url = PackedRequest(1, "data:,", "x")
+    assert policy.under_its_name(no_url) is no_url
 
 
 # Counting

@@ -13,13 +13,13 @@ import msgspec
 import pytest
 from rocksdict import Options, Rdict
 
-from weft.config import FrontierConfig, HostLimits
+from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.errors import StoreError, StoreFormatError, StoreLockedError, StoreMissingError
 from weft.frontier import RocksFrontier
 from weft.frontier.policy import MAX_FETCHES
 from weft.frontier.rocks import layout
 from weft.frontier.rocks.layout import History
-from weft.records import Ending, Fetch, Order, Outcome, PackedRequest, PageKind, Stats
+from weft.records import Ending, Fetch, HostKey, Order, Outcome, PackedRequest, PageKind, Stats
 from weft.testing import FakeClock
 from weft.urls import fingerprint
 
@@ -180,6 +180,38 @@ async def test_store_remembers_its_format(tmp_path: Path) -> None:
     store = raw_store(tmp_path)
     assert store.get(b"format") == b"2"
     store.close()
+
+
+async def host_key_and_format(path: Path, host_key: HostKey, *, adds: int = 0) -> tuple[str, bytes]:
+    """Of a store that was opened with this host key, and got so many requests."""
+    config = FrontierConfig(shared=SharedConfig(host_key=host_key))
+    async with RocksFrontier(path, config) as frontier:
+        await frontier.add([PackedRequest(number, URL, "a") for number in range(adds)])
+        found = str(frontier.host_key)
+    store = raw_store(path)
+    told = store.get(b"format")
+    store.close()
+    return found, bytes(told)
+
+
+async def test_a_weft_that_knows_no_other_host_keys_is_kept_from_a_store_that_has_them(
+    tmp_path: Path,
+) -> None:
+    assert await host_key_and_format(tmp_path, HostKey.IP) == ("ip", b"3")
+    # Before its first request a store takes any.
+    assert await host_key_and_format(tmp_path, HostKey.HOST) == ("host", b"2")
+    assert await host_key_and_format(tmp_path, HostKey.DOMAIN, adds=1) == ("domain", b"3")
+    assert await host_key_and_format(tmp_path, HostKey.HOST) == ("domain", b"3")
+
+
+async def test_an_older_store_has_host_names_for_host_keys(tmp_path: Path) -> None:
+    await host_key_and_format(tmp_path, HostKey.HOST, adds=1)
+    store = raw_store(tmp_path)
+    del store[b"host_key"]
+    store.close()
+    async with RocksFrontier(tmp_path, is_read_only=True) as frontier:
+        assert frontier.host_key is HostKey.HOST
+    assert await host_key_and_format(tmp_path, HostKey.DOMAIN) == ("host", b"2")
 
 
 async def fetch_again(frontier: RocksFrontier, request: PackedRequest, status: int) -> None:

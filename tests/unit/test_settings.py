@@ -9,7 +9,7 @@ from weft.engine.scrapyparts import ScrapyPart
 from weft.engine.settings import SETTINGS, JobConfig, job_name, read_settings
 from weft.errors import ConfigError
 from weft.frontier import Store
-from weft.records import Order, Picker, SeenKind, Strategy
+from weft.records import HostKey, Order, Picker, SeenKind, Strategy
 
 REDIS = "redis://host:6379/0"
 
@@ -266,6 +266,41 @@ def test_slots_are_limits_of_single_hosts() -> None:
     assert config.limits_of("b") == HostLimits(500, 4)
     assert config.limits_of("c") == HostLimits(0, 1)
     assert config.limits_of("d") == HostLimits(1000, 4)
+
+
+# Host keys
+
+
+def test_host_keys_are_host_names_unless_the_setting_says_otherwise() -> None:
+    assert read().frontier.host_key is HostKey.HOST
+    assert read(WEFT_HOST_KEY="domain").frontier.host_key is HostKey.DOMAIN
+    assert read(WEFT_STORE=REDIS, WEFT_HOST_KEY="ip").frontier.host_key is HostKey.IP
+    assert problems(WEFT_HOST_KEY="port") == [
+        "WEFT_HOST_KEY is 'port'; choose one of host, domain, ip"
+    ]
+
+
+def test_limits_of_hosts_are_those_of_their_domain_the_strictest_of_them() -> None:
+    slots = {
+        "www.example.org": {"delay": 2, "concurrency": 5},
+        "img.example.org": {"delay": 1, "concurrency": 3},
+        "other.org": {"concurrency": 1},
+    }
+    config = read(WEFT_HOST_KEY="domain", DOWNLOAD_SLOTS=slots)
+    assert config.limits_of("example.org") == HostLimits(2000, 3)
+    assert config.limits_of("other.org") == HostLimits(0, 1)
+    assert config.frontier.limits_of("example.org") == HostLimits(2000, 3)
+    assert config.limits_of("www.example.org") == config.limits
+
+
+def test_by_address_limits_are_those_of_addresses() -> None:
+    slots = {"192.0.2.1": {"delay": 1}}
+    config = read(WEFT_HOST_KEY="ip", DOWNLOAD_SLOTS=slots)
+    assert config.limits_of("192.0.2.1").delay_ms == 1000
+    assert problems(WEFT_HOST_KEY="ip", DOWNLOAD_SLOTS={"example.org": {}}) == [
+        "DOWNLOAD_SLOTS['example.org'] names a host, and with WEFT_HOST_KEY = 'ip' limits are "
+        "those of addresses; name its address"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from weft.config import DEFAULT_JOBS_DIR, default_job_dir
 from weft.engine.settings import job_name
 from weft.errors import ConfigError, StoreMissingError
 from weft.frontier import Frontier, ReportsSeen, Store, parse_store
-from weft.records import Explanation, HostState, PageKind, Stats
+from weft.records import Explanation, HostKey, HostState, PageKind, Stats
 from weft.urls import fingerprint, host_key
 
 frontier = typer.Typer(no_args_is_help=True, help="Look into the frontier of a job.")
@@ -101,7 +101,9 @@ def explain(
     """
 
     async def look(frontier: Frontier) -> Explanation:
-        return (await frontier.explain([fingerprint(url)], host_key(url)))[0]
+        # By another host key than the name of its host it may be anywhere.
+        host = host_key(url) if frontier.host_key is HostKey.HOST else None
+        return (await frontier.explain([fingerprint(url)], host))[0]
 
     told = ask(*find_job(job, store), look)
     if as_json:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from contextlib import closing
 from typing import Annotated, Any
 
 import typer
@@ -11,9 +12,11 @@ from weft.cli.options import read_pairs
 from weft.cli.output import count, errors, say, warn
 from weft.cli.store import place_of
 from weft.clock import monotonic_s
+from weft.engine.hostkeys import make_keys
 from weft.engine.scrapyredis.packing import Packing
 from weft.engine.scrapyredis.source import Source, find_keys
 from weft.engine.scrapyredis.transfer import MAX_REASONS, Dupefilter, Result, Transfer
+from weft.engine.settings import check_host_key
 from weft.engine.target import Target, find_target
 from weft.errors import ConfigError
 from weft.frontier import Store, open_frontier, parse_store
@@ -136,7 +139,9 @@ async def _import(transfer: Transfer, packing: Packing, source: Source, is_dry: 
             return await transfer.run(source, None)
         async with open_frontier(config.store, config.job, config.frontier) as frontier:
             await frontier.begin(is_fresh=False, is_rerun=False)
-            return await transfer.run(source, frontier)
+            check_host_key(frontier, config)
+            with closing(make_keys(frontier)) as keys:
+                return await transfer.run(source, frontier, keys)
 
 
 class _Watch:

@@ -24,6 +24,7 @@ from weft.clock import monotonic_s
 from weft.config import FrontierConfig
 from weft.engine.delivery import Delivery
 from weft.engine.holding import RENEWALS, Holding
+from weft.engine.hostkeys import ByName, HostKeys
 from weft.engine.share import Share
 from weft.errors import WeftError
 from weft.frontier import Frontier
@@ -73,10 +74,12 @@ class Buffer:
         concurrency_of: Callable[[str], int],
         sent_ago_ms: Callable[[str], int | None],
         share: Share | None = None,
+        keys: HostKeys | None = None,
         now_s: Callable[[], float] = monotonic_s,
     ) -> None:
-        """`share`: None: the frontier is ours alone."""
+        """`share`: None: the frontier is ours alone. `keys`: None: host names."""
         self._frontier = frontier
+        self._keys = keys or ByName()
         self._delivery = delivery
         self._share = share
         self._owner = owner
@@ -321,7 +324,7 @@ class Buffer:
     async def _add(self, links: list[PackedRequest]) -> None:
         if not links:
             return
-        statuses = await self._frontier.add(links)
+        statuses = await self._frontier.add(await self._keys.keyed(links))
         self.known += statuses.count(AddStatus.KNOWN)
         self._claim_soon()
 

@@ -32,6 +32,7 @@ from weft.engine.fingerprint import Fingerprinter
 from weft.engine.follow import FollowAll, absolute_urls
 from weft.engine.gate import Gate
 from weft.engine.held import HeldRequests
+from weft.engine.hostkeys import make_keys
 from weft.engine.intake import Intake
 from weft.engine.keeper import LeaseKeeper
 from weft.engine.lean import lighten
@@ -42,7 +43,7 @@ from weft.engine.pulse import Pulse
 from weft.engine.recent import Period, RecentNumbers
 from weft.engine.rules import read_rules
 from weft.engine.scrapyparts import ScrapyPart
-from weft.engine.settings import read_settings
+from weft.engine.settings import check_host_key, read_settings
 from weft.engine.share import Share
 from weft.engine.stops import CUT_S, Stops
 from weft.engine.timers import TimerSweep
@@ -150,6 +151,8 @@ class Scheduler(BaseScheduler):
         await self.delivery.open()
         await self._begin()
         self._remember_outputs()
+        self.keys = make_keys(self._frontier)
+        self._stack.callback(self.keys.close)
         self._share = await self._open_share(owner)
         buffer = Buffer(
             self._frontier,
@@ -158,8 +161,9 @@ class Scheduler(BaseScheduler):
             capacity=config.concurrency,
             config=config.frontier,
             concurrency_of=lambda host: config.limits_of(host).concurrency,
-            sent_ago_ms=self.gate.sent_ago_ms,
+            sent_ago_ms=lambda host: self.gate.sent_ago_ms(self.keys.key(host)),
             share=self._share,
+            keys=self.keys,
         )
         buffer.before_round = self._collect
         buffer.after_round = self._after_round
@@ -246,6 +250,7 @@ class Scheduler(BaseScheduler):
         is_fresh, is_rerun = self.config.is_fresh, self.config.is_rerun
         also_forget = self.delivery.clear if is_fresh else None
         await self._frontier.begin(is_fresh=is_fresh, is_rerun=is_rerun, also_forget=also_forget)
+        check_host_key(self._frontier, self.config)
 
     def _remember_outputs(self) -> None:
         config = self.config

@@ -21,11 +21,13 @@ from weft.config import (
     SharedConfig,
     default_job_dir,
 )
+from weft.engine.hostkeys import domain_of
+from weft.engine.http.resolver import is_address
 from weft.engine.reader import Reader
 from weft.engine.scrapyparts import ScrapyPart
 from weft.errors import ConfigError
-from weft.frontier import Store, parse_store
-from weft.records import Order, Picker, SeenKind, Strategy
+from weft.frontier import Frontier, Store, parse_store
+from weft.records import HostKey, Order, Picker, SeenKind, Strategy
 from weft.sinks.archive import is_archive
 from weft.sinks.base import Schema, SinkConfig
 
@@ -47,6 +49,7 @@ SETTINGS: Mapping[str, Any] = {
     "WEFT_STORE": "",
     "WEFT_JOB": "",
     "WEFT_ORDER": "priority",
+    "WEFT_HOST_KEY": "host",
     "WEFT_SINKS": None,
     "WEFT_SCHEMA": "open",
     "WEFT_ITEM_KEY": [],
@@ -84,7 +87,8 @@ class JobConfig(msgspec.Struct, frozen=True):
     frontier: FrontierConfig
     #: Requests under way at a time, over all hosts.
     concurrency: int
-    #: What hosts allow; the frontier may hand out more claims than that, see `_claimable`.
+    #: What hosts allow, by host key; the frontier may hand out more claims than that, see
+    #: `_claimable`.
     limits: HostLimits
     limits_by_host: Mapping[str, HostLimits]
     #: A worker that is not heard of for so long loses its buckets.
@@ -116,7 +120,8 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
     """All problems are told at once."""
     read = Reader(settings)
     limits = HostLimits(round(read.number("DOWNLOAD_DELAY") * 1000), _concurrency(read))
-    by_host = _limits_by_host(read, limits)
+    host_key = read.choice("WEFT_HOST_KEY", HostKey)
+    by_host = _limits_by_key(read, _limits_by_host(read, limits), host_key)
     name = read.text("WEFT_JOB") or spider_name
     own_dir = Path(read.text("JOBDIR") or default_job_dir(name))
     store = _store(read, own_dir)
@@ -126,7 +131,7 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
         store=store,
         job=job_name(name),
         job_dir=job_dir,
-        frontier=_frontier(read, limits, by_host),
+        frontier=_frontier(read, limits, by_host, host_key),
         # Scrapy's 0 means no limit.
         concurrency=int(read.number("CONCURRENT_REQUESTS")) or DEFAULT_CONCURRENT_REQUESTS,
         limits=limits,
@@ -156,6 +161,17 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
     return config
 
 
+def check_host_key(frontier: Frontier, config: JobConfig) -> None:
+    """Raises ConfigError if the job was begun with other host keys: budgets would not be kept."""
+    wanted, found = config.frontier.host_key, frontier.host_key
+    if wanted is not found:
+        raise ConfigError(
+            f"the job {config.job} was begun with WEFT_HOST_KEY = {str(found)!r}, and here it is "
+            f"{str(wanted)!r}; set it to {str(found)!r}, start over with --fresh (WEFT_FRESH), or "
+            "choose another job with --job"
+        )
+
+
 def job_name(name: str) -> str:
     """The name of a job in a shared store: that of its directory. Braces mean something there."""
     return default_job_dir(name).name.translate(str.maketrans("{}", "()"))
@@ -171,7 +187,7 @@ def _store(read: Reader, own_dir: Path) -> Store:
 
 
 def _frontier(
-    read: Reader, limits: HostLimits, by_host: Mapping[str, HostLimits]
+    read: Reader, limits: HostLimits, by_host: Mapping[str, HostLimits], host_key: HostKey
 ) -> FrontierConfig:
     workers = read.whole("WEFT_WORKERS_PER_HOST")
     return FrontierConfig(
@@ -189,6 +205,7 @@ def _frontier(
             expected_urls=read.whole("WEFT_EXPECTED_URLS"),
             bloom_error=read.share("WEFT_BLOOM_ERROR"),
             virtual_nodes=read.whole("WEFT_VIRTUAL_NODES", most=MAX_BUCKETS),
+            host_key=host_key,
         ),
     )
 
@@ -222,6 +239,26 @@ def _limits_by_host(read: Reader, limits: HostLimits) -> dict[str, HostLimits]:
                 f"DOWNLOAD_SLOTS[{host!r}] is {own!r}; delay and concurrency are numbers, 0 or more"
             )
     return by_host
+
+
+def _limits_by_key(
+    read: Reader, by_host: Mapping[str, HostLimits], host_key: HostKey
+) -> dict[str, HostLimits]:
+    """Limits of host names as those of their host keys; of several for one the strictest."""
+    by_key: dict[str, HostLimits] = {}
+    for host, own in by_host.items():
+        key = domain_of(host) if host_key is HostKey.DOMAIN else host
+        if host_key is HostKey.IP and not is_address(host):
+            read.problems.append(
+                f"DOWNLOAD_SLOTS[{host!r}] names a host, and with WEFT_HOST_KEY = 'ip' limits are "
+                "those of addresses; name its address"
+            )
+        by_key[key] = _strictest(own, by_key.get(key, own))
+    return by_key
+
+
+def _strictest(one: HostLimits, other: HostLimits) -> HostLimits:
+    return HostLimits(max(one.delay_ms, other.delay_ms), min(one.concurrency, other.concurrency))
 
 
 def _own_limits(own: Mapping[str, Any], limits: HostLimits) -> HostLimits:

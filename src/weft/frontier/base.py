@@ -13,6 +13,7 @@ from weft.records import (
     AddStatus,
     Claims,
     Explanation,
+    HostKey,
     HostState,
     Hour,
     Outcome,
@@ -138,6 +139,10 @@ class Frontier(Protocol):
     *Finished.* `stats().pending` counts what is queued, parked and claimed, without the requests
     that wait for bad hosts. A crawl is finished when it is 0 twice in a row with the same `added`.
 
+    *Host keys.* Queue and budget belong to the `host` of a request, its host key. A host that does
+    not exist is bad under its own name, whatever its host key: what was claimed of it is held
+    under that name, and others of the same host key are served as before.
+
     *Clock.* Deadlines are kept by the frontier's own clock. What a worker is told is relative.
     """
 
@@ -145,6 +150,11 @@ class Frontier(Protocol):
     def restarts(self) -> int:
         """How often the store may have gone back to an earlier state under us, by a restart or a
         failover; stays 0 where that cannot happen."""
+        ...
+
+    @property
+    def host_key(self) -> HostKey:
+        """What the job was begun with."""
         ...
 
     async def __aenter__(self) -> Self: ...
@@ -178,6 +188,14 @@ class Frontier(Protocol):
 
         They count as data pages. A request that is queued stays queued. Not atomic: a call that
         was cut short is made again. Workers that have the frontier open need not notice.
+        """
+        ...
+
+    async def fix_keys(self, keys: Sequence[tuple[str, str]]) -> list[str]:
+        """Give host names their host keys, once and for all: the key of each name from now on.
+
+        The first that was ever given is kept, whoever comes with another. An empty key only asks;
+        where none was given, the answer is empty. `clear` forgets, if it forgets everything.
         """
         ...
 

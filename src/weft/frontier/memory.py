@@ -51,6 +51,7 @@ class MemoryFrontier:
         self._rng = rng or random.Random()
         self._last_token = 0
         self._finished_at = 0
+        self.host_key = self._config.host_key
         self._forget()
 
     def _forget(self) -> None:
@@ -65,6 +66,7 @@ class MemoryFrontier:
         self._bad: dict[int, int] = {}
         self._dropped: dict[int, tuple[str, int, str]] = {}
         self._fetches: dict[int, tuple[str, list[Fetch]]] = {}
+        self._keys: dict[str, str] = {}
         self._hours: list[Hour] = []
 
     async def __aenter__(self) -> Self:
@@ -126,6 +128,12 @@ class MemoryFrontier:
         now_ms = self._clock.now_ms()
         for fingerprint in fingerprints:
             self._seen.setdefault(fingerprint, Seen(policy.LEARNED_KIND, now_ms, 0))
+
+    async def fix_keys(self, keys: Sequence[tuple[str, str]]) -> list[str]:
+        for name, key in keys:
+            if key:
+                self._keys.setdefault(name, key)
+        return [self._keys.get(name, "") for name, _ in keys]
 
     async def claim(self, owner: str, limit: int) -> Claims:
         now_ms = self._clock.now_ms()
@@ -198,12 +206,18 @@ class MemoryFrontier:
         record = self._hosts[request.host]
         policy.note_outcome(record, request.host, outcome, self._config, now_ms)
         if outcome.is_host_bad:
-            self._set_held(record, True)
-            self._push_back(request)
+            self._hold(policy.under_its_name(request), now_ms)
         elif outcome.ending is Ending.FAILED:
             self._bad[request.fingerprint] = now_ms + self._config.bad_url_ms
         self._reposition(request.host, now_ms)
         return True
+
+    def _hold(self, request: PackedRequest, now_ms: int) -> None:
+        record = self._hosts.setdefault(request.host, HostRecord())
+        policy.note_bad(record, self._config, now_ms)
+        self._set_held(record, True)
+        self._push_back(request)
+        self._reposition(request.host, now_ms)
 
     def _remember(self, request: PackedRequest, fetch: Fetch) -> None:
         for fingerprint in policy.names(request):

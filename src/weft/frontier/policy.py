@@ -6,6 +6,7 @@ import msgspec
 
 from weft.config import FrontierConfig
 from weft.records import Ending, Fetch, HostState, Hour, Outcome, PackedRequest, PageKind, Stats
+from weft.urls import host_key
 
 #: What pages count as that were fetched elsewhere.
 LEARNED_KIND = PageKind.DATA
@@ -132,17 +133,30 @@ def note_sent(
 def note_outcome(
     record: HostRecord, host: str, outcome: Outcome, config: FrontierConfig, now_ms: int
 ) -> None:
-    """What an outcome says about its host: pauses, back-off, or that it does not exist."""
+    """What an outcome says about its host: pauses and back-off. That the host does not exist is
+    noted elsewhere, see `under_its_name`."""
     if outcome.crawl_delay_ms:
         record.crawl_delay_ms = min(outcome.crawl_delay_ms, config.max_pause_ms)
     if outcome.sent_ago_ms is not None:
         note_sent(record, host, outcome.sent_ago_ms, config, now_ms)
     if outcome.is_host_bad:
-        record.bad_until_ms = now_ms + config.bad_host_ms
-    elif outcome.status in OVERLOADED:
+        return
+    if outcome.status in OVERLOADED:
         _back_off(record, outcome, config, now_ms)
     elif outcome.status and outcome.ending is not Ending.DROPPED:
         record.backoff = 0
+
+
+def note_bad(record: HostRecord, config: FrontierConfig, now_ms: int) -> None:
+    """This host does not exist."""
+    record.bad_until_ms = now_ms + config.bad_host_ms
+
+
+def under_its_name(request: PackedRequest) -> PackedRequest:
+    """A request of a host that does not exist, as it is held: its host key may stand for others
+    too, which exist."""
+    name = host_key(request.url) or request.host
+    return request if name == request.host else msgspec.structs.replace(request, host=name)
 
 
 def _back_off(record: HostRecord, outcome: Outcome, config: FrontierConfig, now_ms: int) -> None:

@@ -12,6 +12,7 @@ weft:nodes                    hash    node → what it tells about itself
 weft:nodes:orders             hash    node → what it is to do
 weft:{J}:job                  hash    format, shape, run, finished, clearing, number of known sets
 weft:{J}:moved                hash    host → bucket, where it is not the one that its hash says
+weft:{J}:keys                 hash    host name → its host key, where that was fixed
 weft:{J}:order                hash    what the workers are to do, on what; epoch of their list
 weft:{J}:members              hash    worker → its number and its seats
 weft:{J}:heard                zset    workers by when they were last heard of
@@ -62,7 +63,7 @@ _OF_BUCKET = "|".join(
     )
 )
 _SCHEMA = re.compile(
-    rf"weft:(jobs|nodes|nodes:orders|\{{[^{{}}]+\}}:(job|moved|order|members|heard|status|media|known:\d+)|(\{{[^{{}}]+:b\d+\}}|\{{[^{{}}]+\}}:b\d+):({_OF_BUCKET}))",
+    rf"weft:(jobs|nodes|nodes:orders|\{{[^{{}}]+\}}:(job|moved|keys|order|members|heard|status|media|known:\d+)|(\{{[^{{}}]+:b\d+\}}|\{{[^{{}}]+\}}:b\d+):({_OF_BUCKET}))",
     re.DOTALL,
 )
 

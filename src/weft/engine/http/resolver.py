@@ -40,7 +40,7 @@ class Resolver:
         known = self._known.get(host)
         if known is not None:
             return known
-        if _is_address(host):
+        if is_address(host):
             return [host]
         # Whoever stops waiting does not end the lookup of the others.
         return await asyncio.shield(self._lookup(host))
@@ -90,7 +90,7 @@ class Resolver:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _is_address(host: str) -> bool:
+def is_address(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
     except ValueError:

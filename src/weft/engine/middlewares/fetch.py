@@ -15,6 +15,7 @@ from weft.engine.answers import drop_bad_location
 from weft.engine.aside import Aside
 from weft.engine.outcome import Fate, describe
 from weft.engine.scheduler import Scheduler, scheduler_of
+from weft.errors import StoreError
 from weft.urls import host_key
 
 logger = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class FetchMiddleware:
         fate = scheduler.fates.get(request)
         if fate is None:
             return self._wait_aside(request)
-        host = fate.claim.request.host
+        host = scheduler.keys.key(fate.claim.request.host)
         delay_s = self._delay_s(host, fate)
         if scheduler.may_send(fate.claim) and scheduler.gate.try_pass(host, delay_s):
             fate.is_sent = True
@@ -52,9 +53,16 @@ class FetchMiddleware:
 
     async def _wait_aside(self, request: Request) -> None:
         """What is no claim stands in line with those of its kind first, then with all."""
-        host = host_key(request.url)
+        host = await self._find_key(request)
         await self._aside.enter(request, host, self._scheduler.config.limits_of(host).concurrency)
         await self._wait_for_turn(request, None, host, self._delay_s(host, None))
+
+    async def _find_key(self, request: Request) -> str:
+        name = host_key(request.url)
+        try:
+            return await self._scheduler.keys.find(name)
+        except StoreError:  # the crawl is ending for that; this request waits like all others
+            return self._scheduler.keys.key(name)
 
     def _delay_s(self, host: str, fate: Fate | None) -> float:
         delay_s = self._scheduler.config.limits_of(host).delay_ms / 1000
@@ -78,8 +86,9 @@ class FetchMiddleware:
         return _abandon(request, fate)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        self._aside.leave(request)
         scheduler = self._scheduler
+        host = self._key_of(request)
+        self._aside.leave(request)
         scheduler.fates.note_fetched(request, response)
         if problem := drop_bad_location(response, request.url):
             logger.info("%s %s", request.url, problem)
@@ -88,8 +97,14 @@ class FetchMiddleware:
         # How long ago Scrapy began to send it.
         latency_s = request.meta.get("download_latency")
         if latency_s is not None:
-            scheduler.gate.note_sent(host_key(request.url), latency_s)
+            scheduler.gate.note_sent(host, latency_s)
         return response
+
+    def _key_of(self, request: Request) -> str:
+        """The host key of a request that was sent."""
+        fate = self._scheduler.fates.get(request)
+        name = fate.claim.request.host if fate else host_key(request.url)
+        return self._scheduler.keys.key(name)
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
         self._aside.leave(request)
@@ -110,7 +125,9 @@ class FetchMiddleware:
             delay_s = min(delay_s, self._scheduler.config.frontier.max_pause_ms / 1000)
             if len(self._crawl_delays_s) >= MAX_HOSTS:
                 self._crawl_delays_s.clear()  # the frontier has them
-            self._crawl_delays_s[host_key(request.url)] = delay_s
+            # Of several hosts with one host key, all get the longest.
+            key = self._key_of(request)
+            self._crawl_delays_s[key] = max(delay_s, self._crawl_delays_s.get(key, 0.0))
 
 
 def _abandon(request: Request, fate: Fate) -> Request:

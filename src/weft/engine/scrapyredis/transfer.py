@@ -14,6 +14,7 @@ from enum import Enum, auto
 import msgspec
 
 from weft.engine.fingerprint import short_fingerprint
+from weft.engine.hostkeys import ByName, HostKeys
 from weft.engine.scrapyredis.entries import EntryError
 from weft.engine.scrapyredis.packing import Packing
 from weft.engine.scrapyredis.source import Source
@@ -115,10 +116,13 @@ class Transfer:
             if digest is not None:
                 yield digest
 
-    async def run(self, source: Source, frontier: Frontier | None) -> Result:
-        """Without a frontier it is a rehearsal."""
+    async def run(
+        self, source: Source, frontier: Frontier | None, keys: HostKeys | None = None
+    ) -> Result:
+        """Without a frontier it is a rehearsal; without host keys these are host names."""
+        keys = keys or ByName()
         async for requests in self._requests(source):
-            statuses = await frontier.add(requests) if frontier else None
+            statuses = await frontier.add(await keys.keyed(requests)) if frontier else None
             self._count(requests, statuses)
             self._watch(self.result)
         self.result.dupefilter = await self._bring_dupefilter(source, frontier)

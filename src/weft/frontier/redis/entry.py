@@ -12,6 +12,9 @@ from weft.records import PackedRequest, PageKind
 
 _encode = msgspec.msgpack.Encoder().encode
 _SCHEMES = ("http://", "https://")
+#: What may follow the host in a URL, or nothing. If anything else does, it is another host, whose
+#: name begins so; and what is stored must not mean another URL under that one's name.
+_AFTER_HOST = "/:?#"
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
@@ -80,5 +83,7 @@ def _shorten(url: str, host: str) -> tuple[int, str]:
     for number, scheme in enumerate(_SCHEMES):
         # An empty host stands in every URL.
         if host and url.startswith(scheme) and url.startswith(host, len(scheme)):
-            return number, url[len(scheme) + len(host) :]
+            rest = url[len(scheme) + len(host) :]
+            if rest[:1] in _AFTER_HOST:
+                return number, rest
     return len(_SCHEMES), url

@@ -17,7 +17,7 @@ from weft.frontier.redis.layout import Bucket, Layout, unpack_record
 from weft.frontier.redis.parking import unpack_block
 from weft.frontier.redis.seen import SeenSets
 from weft.frontier.redis.stories import Story
-from weft.records import Claim, Explanation, HostState, Order, PackedRequest, PageKind
+from weft.records import Claim, Explanation, HostState, PackedRequest, PageKind
 from weft.redis.client import Client
 
 #: Elements of a list that are read at a time.
@@ -180,11 +180,12 @@ class Reader:
             yield _waiting(packed, host, kind, is_parked=True)
 
     async def _queue_keys(self, bucket: Bucket, host: str, kind: PageKind) -> list[str]:
+        # Who asks need not know the order of the job: a queue of the order `priority` has levels.
         name = kind.name.lower()
-        if self._config.order is not Order.PRIORITY:
-            return [f"{bucket.prefix}queue:{name}:{host}"]
         levels = f"{bucket.prefix}levels:{name}:{host}"
         [found] = await self._client.run([("ZRANGE", levels, 0, -1)])
+        if not found:
+            return [f"{bucket.prefix}queue:{name}:{host}"]
         return [f"{bucket.prefix}queue:{name}:{level.decode()}:{host}" for level in found]
 
     async def _elements(self, key: str, page: int = PAGE) -> AsyncIterator[bytes]:

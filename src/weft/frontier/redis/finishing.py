@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from weft.frontier import policy
 from weft.frontier.redis import stories
 from weft.frontier.redis.groups import places_text
 from weft.frontier.redis.held import HeldClaims, Part
@@ -43,9 +44,9 @@ def pack_finish(
                 fingerprint = str(claim.request.fingerprint)
                 pauses = (outcome.retry_after_ms, outcome.crawl_delay_ms)
                 start = len(numbers) - 2
-                extras.append(
-                    (len(groups) + 1, start, claim.place, fingerprint, *pauses, outcome.is_host_bad)
-                )
+                is_bad = outcome.is_host_bad
+                bad_host = policy.under_its_name(claim.request).host if is_bad else ""
+                extras.append((len(groups) + 1, start, claim.place, fingerprint, *pauses, bad_host))
         groups.append((name, places_text(places), numbers))
     finish = Finish(now_ms, groups, extras, part.stale, items)
     return finish, [stories.pack(told[kind]) for kind in PageKind]

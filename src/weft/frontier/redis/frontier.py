@@ -21,7 +21,7 @@ from weft.frontier import policy
 from weft.frontier.base import AlsoForget, Hold
 from weft.frontier.redis import entry as entries
 from weft.frontier.redis import scripts, stories
-from weft.frontier.redis.explain import Reader
+from weft.frontier.redis.explain import Reader, StoredClaim
 from weft.frontier.redis.finishing import pack_finish
 from weft.frontier.redis.groups import unpack_head
 from weft.frontier.redis.held import Held, HeldClaims, Part
@@ -37,6 +37,7 @@ from weft.records import (
     Claim,
     Claims,
     Explanation,
+    HostKey,
     HostState,
     Hour,
     Order,
@@ -116,6 +117,10 @@ class RedisFrontier:
     @property
     def restarts(self) -> int:
         return self._client.restarts
+
+    @property
+    def host_key(self) -> HostKey:
+        return self._layout.shape.host_key
 
     async def __aenter__(self) -> Self:
         await self._client.__aenter__()
@@ -243,6 +248,14 @@ class RedisFrontier:
     def _ask_bad(self, request: PackedRequest) -> Command:
         bucket = self._layout.bucket_of(request.host)
         return ("HEXISTS", f"{bucket.prefix}bad", request.fingerprint)
+
+    async def fix_keys(self, keys: Sequence[tuple[str, str]]) -> list[str]:
+        if not keys:
+            return []
+        place = f"{self._job.prefix}keys"
+        given = [("HSETNX", place, name, key) for name, key in keys if key]
+        *_, fixed = await self._client.run([*given, ("HMGET", place, *(name for name, _ in keys))])
+        return [(key or b"").decode() for key in fixed]
 
     async def learn(self, fingerprints: Sequence[int]) -> None:
         if self._job.run is None:  # it was cleared
@@ -694,7 +707,7 @@ class RedisFrontier:
             if is_long:
                 await self._job.go_on_clearing(self._now_ms())
         self._moved.clear()
-        names = ("moved", "media")
+        names = ("moved", "keys", "media")
         await self._client.run([("UNLINK", *(f"{self._job.prefix}{name}" for name in names))])
         await self._known.forget()
 
@@ -705,13 +718,19 @@ class RedisFrontier:
         by_home: dict[Bucket, list[object]] = defaultdict(list)
         for claim in await reader.claims(self._layout.buckets):
             fingerprint = claim.request.fingerprint
-            by_home[self._layout.bucket_of(claim.request.host)] += (
+            by_home[self._home_of(claim)] += (
                 str(fingerprint),
                 *self._layout.hashes(fingerprint),
             )
         for bucket in self._layout.buckets:
             call = scripts.Clear(self._now_ms(), bucket.prefix, kind, by_home[bucket])
             await self._run(scripts.CLEAR, [(bucket, call)])
+
+    def _home_of(self, claim: StoredClaim) -> Bucket:
+        """The bucket that has its fingerprint: its own, unless hosts move."""
+        if self._layout.is_advanced:
+            return self._layout.bucket_of(claim.request.host)
+        return self._layout.bucket_of_token(claim.token)
 
 
 def _is_enough(claimed: int, limit: int) -> bool:

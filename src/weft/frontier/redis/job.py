@@ -13,7 +13,7 @@ import msgspec
 
 from weft.config import SharedConfig
 from weft.errors import StoreError, StoreFormatError, StoreMissingError
-from weft.frontier.redis.layout import FORMAT
+from weft.frontier.redis.layout import FORMAT, PLAIN_FORMAT, format_of
 from weft.frontier.redis.scripts import BEGIN, OPEN, Begin, Begun, Open
 from weft.redis import keys
 from weft.redis.client import SHORT_PATIENCE_S, Client, Command
@@ -38,7 +38,7 @@ class Job:
 
     async def open(self, shape: SharedConfig) -> SharedConfig:
         """Make the job if there is none; the shape that it has."""
-        arguments = Open(secrets.token_hex(8), FORMAT)
+        arguments = Open(secrets.token_hex(8), format_of(shape))
         packed = msgspec.msgpack.encode(shape)
         [raw] = await self._client.run([OPEN.call(self.prefix, NO_CONFIG, arguments, [packed])])
         await self._client.run([("SADD", keys.JOBS, self.name)])
@@ -58,7 +58,7 @@ class Job:
         return unpack_shape(packed)
 
     def _check(self, format_name: str) -> None:
-        if format_name != FORMAT:
+        if format_name not in (FORMAT, PLAIN_FORMAT):
             raise StoreFormatError(
                 f"the job {self.name} in {self._place} has format {format_name}, this Weft knows "
                 f"{FORMAT}; upgrade Weft, or choose another job with --job"
@@ -82,13 +82,14 @@ class Job:
         await self._client.run([("HSET", self.key, "clearing", now_ms + PATIENCE_MS)])
 
     async def end_clearing(self, shape: SharedConfig) -> None:
-        await self._client.run([("HSET", self.key, "shape", msgspec.msgpack.encode(shape))])
+        told = ("format", format_of(shape), "shape", msgspec.msgpack.encode(shape))
+        await self._client.run([("HSET", self.key, *told)])
         await self._client.run([("HDEL", self.key, "clearing")])
 
     async def forget(self) -> None:
         """Delete what is left of a job without buckets."""
         self.run = None
-        names = ("moved", "members", "heard", "status", "order", "job")
+        names = ("moved", "keys", "members", "heard", "status", "order", "job")
         await self._client.run([("DEL", *(f"{self.prefix}{name}" for name in names))])
         await self._client.run([("SREM", keys.JOBS, self.name)])
 

@@ -12,11 +12,13 @@ import msgspec
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.policy import HostRecord
 from weft.frontier.redis.scripts import BucketConfig
-from weft.records import Picker, SeenKind
+from weft.records import HostKey, Picker, SeenKind
 from weft.redis import keys
 
 #: Raised whenever an older Weft could not read what this one writes.
-FORMAT = "2"
+FORMAT = "3"
+#: What is written where host keys are host names: a Weft that knows no others reads that too.
+PLAIN_FORMAT = "2"
 #: Parked requests that make a block.
 BLOCK_SIZE = 1_000
 #: Requests that a host may have in its queue however full its bucket is.
@@ -24,6 +26,10 @@ HOST_FLOOR = 1_000
 
 _encode = msgspec.msgpack.encode
 _HASH_BITS = (1 << 48) - 1
+
+
+def format_of(shape: SharedConfig) -> str:
+    return PLAIN_FORMAT if shape.host_key is HostKey.HOST else FORMAT
 
 
 class Bucket:

@@ -130,8 +130,9 @@ class Finish(msgspec.Struct, frozen=True, array_like=True):
     #: how many they are.
     groups: list[tuple[str, str, list[int]]]
     #: What more there is to say of an outcome: number of its group, and where its three numbers
-    #: begin (both from 1); place, fingerprint, retry after, Crawl-delay, is host bad.
-    extras: list[tuple[int, int, int, str, int, int, bool]]
+    #: begin (both from 1); place, fingerprint, retry after, Crawl-delay, name of the host if that
+    #: does not exist.
+    extras: list[tuple[int, int, int, str, int, int, str]]
     stale: int
     #: Of the pages of them all.
     items: int

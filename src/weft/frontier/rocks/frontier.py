@@ -52,6 +52,7 @@ from weft.records import (
     Claims,
     Ending,
     Explanation,
+    HostKey,
     HostState,
     Hour,
     Outcome,
@@ -71,8 +72,8 @@ _FORMAT = b"format"
 # How many requests had been added when the crawl ended by itself: it means nothing once the
 # frontier was cleared, even if the process died right after that.
 _FINISHED = b"finished"
-_OUR_FORMAT = str(layout.FORMAT).encode()
-_OLDER_FORMATS = [str(number).encode() for number in layout.OLDER_FORMATS]
+_HOST_KEY = b"host_key"
+_FORMATS = [str(number).encode() for number in (layout.FORMAT, *layout.OLDER_FORMATS)]
 
 # What RocksDB says when another process has the store open, or this one; and when the store has
 # column families that it was not told of.
@@ -99,6 +100,7 @@ class RocksFrontier:
         self._is_read_only = is_read_only
         self._thread = WorkThread("weft-frontier")
         self._database: Database | None = None
+        self.host_key = self._config.host_key
         # No host stands in line before this key: what was taken out of the line is not walked over.
         self._front = b""
 
@@ -139,6 +141,9 @@ class RocksFrontier:
     async def learn(self, fingerprints: Sequence[int]) -> None:
         for first in range(0, len(fingerprints), LEARN_BATCH):
             await self._run(self._learn, fingerprints[first : first + LEARN_BATCH])
+
+    async def fix_keys(self, keys: Sequence[tuple[str, str]]) -> list[str]:
+        return await self._run(self._fix_keys, keys)
 
     async def claim(self, owner: str, limit: int) -> Claims:
         return await self._run(self._claim, owner, limit)
@@ -208,6 +213,7 @@ class RocksFrontier:
             raise
         self._check_format(db)
         self._database = Database(db)
+        self._take_host_key()
         self._front = b""  # another process may have had the store meanwhile
         if not self._is_read_only:
             self._reclaim(None)
@@ -226,15 +232,30 @@ class RocksFrontier:
 
     def _check_format(self, db: Rdict) -> None:
         raw = db.get(_FORMAT)
-        if raw is not None and raw not in (_OUR_FORMAT, *_OLDER_FORMATS):
+        if raw is not None and raw not in _FORMATS:
             db.close()
             theirs = raw.decode(errors="replace")
             raise StoreFormatError(
                 f"the store {self._path} has format {theirs}, this Weft knows {layout.FORMAT}; "
                 "upgrade Weft, or choose another store with --store"
             )
-        if raw != _OUR_FORMAT and not self._is_read_only:
-            db[_FORMAT] = _OUR_FORMAT
+
+    def _take_host_key(self) -> None:
+        """What the job was begun with; before its first request that is for us to say."""
+        if not self._is_read_only and not self._db.meta().stats.added:
+            self._set_host_key(self._config.host_key)
+        elif raw := self._db.db.get(_HOST_KEY):
+            self.host_key = HostKey(raw.decode())
+        else:
+            self.host_key = HostKey.HOST
+            if not self._is_read_only:
+                self._set_host_key(self.host_key)
+
+    def _set_host_key(self, host_key: HostKey) -> None:
+        number = layout.PLAIN_FORMAT if host_key is HostKey.HOST else layout.FORMAT
+        self._db.db[_FORMAT] = str(number).encode()
+        self._db.db[_HOST_KEY] = host_key.encode()
+        self.host_key = host_key
 
     def _close(self) -> None:
         if self._database is not None:
@@ -299,6 +320,14 @@ class RocksFrontier:
             if unit.get(SEEN, key) is None:
                 unit.save(SEEN, key, seen)
         unit.commit()
+
+    def _fix_keys(self, keys: Sequence[tuple[str, str]]) -> list[str]:
+        unit = Unit(self._db)
+        for name, key in keys:
+            if key and not unit.fixed_key(name):
+                unit.fix_key(name, key)
+        unit.commit()
+        return [unit.fixed_key(name) for name, _ in keys]
 
     # Claiming
 
@@ -393,13 +422,19 @@ class RocksFrontier:
         record = unit.host(request.host)
         policy.note_outcome(record, request.host, outcome, self._config, now_ms)
         if outcome.is_host_bad:
-            set_held(unit, record, True)
-            self._queues.push_back(unit, request)
+            self._hold(unit, policy.under_its_name(request), now_ms)
         elif outcome.ending is Ending.FAILED:
             until_ms = now_ms + self._config.bad_url_ms
             unit.put(BAD, number_key(request.fingerprint), number_key(until_ms))
         self._reposition(unit, request.host, now_ms)
         return True
+
+    def _hold(self, unit: Unit, request: PackedRequest, now_ms: int) -> None:
+        record = unit.host(request.host)
+        policy.note_bad(record, self._config, now_ms)
+        set_held(unit, record, True)
+        self._queues.push_back(unit, request)
+        self._reposition(unit, request.host, now_ms)
 
     def _remember(self, unit: Unit, request: PackedRequest, outcome: Outcome, now_ms: int) -> None:
         history = History(request.url, [policy.fetch_of(request, outcome, now_ms)])
@@ -465,7 +500,9 @@ class RocksFrontier:
             unit.delete_range(family, b"", END)
         unit.reset_stats()
         unit.forget_hours()
+        unit.forget_keys()
         unit.commit()
+        self._set_host_key(self._config.host_key)
 
     def _clear_kind(self, kind: PageKind) -> None:
         unit = Unit(self._db)

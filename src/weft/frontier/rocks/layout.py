@@ -2,8 +2,9 @@
 
 family   key                      value          what
 -------  -----------------------  -------------  ----------------------------------
-default  name                     msgpack        format, counters, last token
+default  name                     msgpack        format, counters, last token, host key
 default  `hour:` time             Hour           what was finished within an hour
+default  `key:` host name         host key       those that were fixed
 queue    host NUL kind level seq  PackedRequest  the rings
 levels   host NUL kind level      Ring           which part of a ring is in use
 hosts    host                     HostRecord     budgets
@@ -28,9 +29,11 @@ from rocksdict import BlockBasedIndexType, BlockBasedOptions, Cache, DBCompressi
 from weft.records import Fetch, PageKind
 
 #: Raised whenever an older Weft could not read what this one writes.
-FORMAT = 2
+FORMAT = 3
+#: What is written where host keys are host names: a Weft that knows no others reads that too.
+PLAIN_FORMAT = 2
 #: Older ones that are read as they are: in the first, all that became of a URL was one record.
-OLDER_FORMATS = (1,)
+OLDER_FORMATS = (1, PLAIN_FORMAT)
 
 QUEUE = "queue"
 LEVELS = "levels"
@@ -47,6 +50,9 @@ FAMILIES = (QUEUE, LEVELS, HOSTS, READY, SEEN, CLAIMS, BAD, DROPPED, FETCHED)
 #: default family, so that an older Weft can open the store too.
 HOURS = b"hour:"
 HOURS_END = b"hour;"
+#: The same of host names whose keys were fixed.
+KEYS = b"key:"
+KEYS_END = b"key;"
 
 #: Sorts after every key.
 END = b"\xff" * 32
@@ -108,6 +114,10 @@ def queue_prefix(host: str, kind: PageKind) -> bytes:
 
 def hour_key(start_ms: int) -> bytes:
     return HOURS + number_key(start_ms)
+
+
+def key_key(name: str) -> bytes:
+    return KEYS + name.encode(errors="surrogatepass")
 
 
 def level_key(prefix: bytes, priority: int) -> bytes:

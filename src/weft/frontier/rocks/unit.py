@@ -8,7 +8,18 @@ import msgspec
 from rocksdict import Rdict, WriteBatch
 
 from weft.frontier.policy import HostRecord, sum_hours
-from weft.frontier.rocks.layout import FAMILIES, HOSTS, HOURS, HOURS_END, LEVELS, Ring, hour_key
+from weft.frontier.rocks.layout import (
+    FAMILIES,
+    HOSTS,
+    HOURS,
+    HOURS_END,
+    KEYS,
+    KEYS_END,
+    LEVELS,
+    Ring,
+    hour_key,
+    key_key,
+)
 from weft.records import Hour, Stats
 
 Record = TypeVar("Record")
@@ -65,6 +76,7 @@ class Unit:
         self._rings: dict[bytes, dict[bytes, Ring]] = {}
         self._meta = database.meta()
         self._batch = WriteBatch(raw_mode=True)
+        self._fixed: dict[str, bytes] = {}
 
     @property
     def stats(self) -> Stats:
@@ -83,6 +95,20 @@ class Unit:
 
     def forget_hours(self) -> None:
         self._batch.delete_range(HOURS, HOURS_END)
+
+    # Host keys
+
+    def fixed_key(self, name: str) -> str:
+        """The key of a host name; empty: none was given."""
+        raw = self._fixed.get(name) or self._database.db.get(key_key(name))
+        return raw.decode() if raw else ""
+
+    def fix_key(self, name: str, key: str) -> None:
+        self._fixed[name] = key.encode()
+        self._batch.put(key_key(name), self._fixed[name])
+
+    def forget_keys(self) -> None:
+        self._batch.delete_range(KEYS, KEYS_END)
 
     def next_token(self) -> int:
         self._meta.last_token += 1

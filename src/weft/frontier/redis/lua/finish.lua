@@ -3,7 +3,8 @@
 --           alike: ENDING * 1000 + STATUS, how long ago the last request was sent to the host (-1:
 --           none was), how many they are
 -- extras:   what more there is to say of an outcome that stands alone: group, where its numbers
---           begin, place, fingerprint, retry after, Crawl-delay, is host bad
+--           begin, place, fingerprint, retry after, Crawl-delay, the name of the host if that
+--           does not exist: under it the request is held, for its host key may stand for others too
 -- stale:    so many more came too late: count them
 -- items:    so many items are from the pages of them all
 -- blobs:    for nav and for data, what to remember of them all, as one compressed chunk
@@ -38,18 +39,21 @@ local function back_off(record, retry_after_ms)
 end
 
 local function note_extra(head, record, name, ending, extra)
-  local place, fingerprint, is_host_bad = extra[3], extra[4], extra[7]
-  if is_host_bad then
-    record[BAD_UNTIL] = now_ms + bad_host_ms
-    set_held(record, true)
-    push_back(head[HOST], head[KIND], head[LEVEL], request_at(name, head, place))
+  local place, fingerprint, bad_host = extra[3], extra[4], extra[7]
+  if bad_host ~= '' then
+    local bad = load_host(bad_host)
+    bad[BAD_UNTIL] = now_ms + bad_host_ms
+    set_held(bad, true)
+    push_back(bad_host, head[KIND], head[LEVEL], request_at(name, head, place))
+    reposition(bad_host, bad)
+    keep_home(bad_host, head[HOST])
   elseif ending == FAILED then
     local bad = home_of(head[HOST]) .. 'bad'
     redis.call('HSET', bad, fingerprint, number_text(now_ms + bad_url_ms))
   end
 end
 
-local NOTHING = { 0, 0, 0, '', 0, 0, false }
+local NOTHING = { 0, 0, 0, '', 0, 0, '' }
 local told = {}
 for _, extra in ipairs(extras) do
   told[extra[1]] = told[extra[1]] or {}
@@ -63,8 +67,8 @@ local function note_outcome(host, record, ending, status, sent_ago_ms, extra)
   if sent_ago_ms >= 0 then
     note_sent(host, record, sent_ago_ms)
   end
-  if extra[7] then
-    return -- the host is bad
+  if extra[7] ~= '' then
+    return -- the host does not exist
   elseif status == 429 or status == 503 then
     back_off(record, extra[5])
   elseif status > 0 and ending ~= DROPPED then

@@ -18,6 +18,14 @@ local function home_of(host)
   return home or prefix
 end
 
+-- A host that came into this bucket with another has its fingerprints where that one has.
+local function keep_home(host, other)
+  local home = home_of(other)
+  if host ~= other and home ~= prefix then
+    redis.call('HSET', moved, host, cmsgpack.pack({ prefix, home }))
+  end
+end
+
 local function load_of(bucket)
   local told = redis.call('HMGET', bucket .. 'meta', 'queued_nav', 'queued_data', 'parked')
   return (tonumber(told[1]) or 0) + (tonumber(told[2]) or 0) + (tonumber(told[3]) or 0)
