@@ -160,6 +160,17 @@ def test_a_job_is_not_gone_on_with_by_another_host_key(
     assert len(fresh.stored()) == 6
 
 
+@pytest.mark.parametrize("host_key", ["domain", "ip"])
+def test_a_job_goes_on_with_the_keys_that_it_has(
+    tmp_path: Path, site: SiteServer, host_key: str
+) -> None:
+    settings = {"WEFT_HOST_KEY": host_key, "CONCURRENT_REQUESTS": 1}
+    call(tmp_path, pages(site, *TWO), WEFT_MAX_PAGES=2, **settings)
+    done = call(tmp_path, pages(site, *TWO, "c.site.localhost"), **settings)
+    assert len(site.hits()) == len(done.stored()) == 9
+    assert done.stats["frontier/hosts"] == 1
+
+
 # With several workers
 
 

@@ -191,7 +191,7 @@ async def host_key_and_format(path: Path, host_key: HostKey, *, adds: int = 0) -
     store = raw_store(path)
     told = store.get(b"format")
     store.close()
-    return found, bytes(told)
+    return found, told or b""
 
 
 async def test_a_weft_that_knows_no_other_host_keys_is_kept_from_a_store_that_has_them(
