@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.errors import ConfigError
 from weft.testing.site.options import Site
-from weft.testing.site.process import run_as_child, run_by_hand
+from weft.testing.site.process import connections_of, run_as_child, run_by_hand
 
 #: The options that make sense by hand; nobody would read the log.
 _HELP = {
@@ -56,10 +56,13 @@ def main() -> int:
     options = vars(parser().parse_args())
     port, child = options.pop("port"), options.pop("child")
     if child:
-        run_as_child(Site.from_json(child[1]), port, parent_pid=int(child[0]))
+        site = Site.from_json(child[1])
+        make, pid = connections_of(site), int(child[0])
+        run_as_child(make, site.hosts, port, parent_pid=pid, has_log=site.log)
         return 0
     try:
-        run_by_hand(Site(**options | {"hosts": tuple(options["hosts"]), "log": False}), port)
+        site = Site(**options | {"hosts": tuple(options["hosts"]), "log": False})
+        run_by_hand(connections_of(site), site.hosts, port)
     except ConfigError as problem:
         print(problem, file=sys.stderr)
         return 2

@@ -157,40 +157,50 @@ def _bound(host: str, port: int) -> socket.socket:
     return bound
 
 
+#: Makes what talks to the clients, given the port and the log.
+MakeConnection = Callable[[int, HitLog | None], Callable[[], asyncio.Protocol]]
+
+
+def connections_of(site: Site) -> MakeConnection:
+    return lambda port, log: partial(Connection, Service(site, port, log))
+
+
 async def serve(
-    site: Site, sockets: list[socket.socket], log: HitLog | None, stop: asyncio.Event
+    make: MakeConnection, sockets: list[socket.socket], log: HitLog | None, stop: asyncio.Event
 ) -> None:
     """Serves until `stop` or SIGTERM."""
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    connection = partial(Connection, Service(site, sockets[0].getsockname()[1], log))
+    connection = make(sockets[0].getsockname()[1], log)
     servers = [await loop.create_server(connection, sock=each) for each in sockets]
     await stop.wait()
     for server in servers:
         server.close()
 
 
-def run_by_hand(site: Site, port: int) -> None:
+def run_by_hand(make: MakeConnection, hosts: tuple[str, ...], port: int) -> None:
     """Serves until Ctrl-C."""
-    sockets = listen(site.hosts, port)
+    sockets = listen(hosts, port)
     for each in sockets:
         host, bound_port = each.getsockname()
         print(f"http://{host}:{bound_port}/", flush=True)
-    asyncio.run(_serve_by_hand(site, sockets))
+    asyncio.run(_serve_by_hand(make, sockets))
 
 
-async def _serve_by_hand(site: Site, sockets: list[socket.socket]) -> None:
+async def _serve_by_hand(make: MakeConnection, sockets: list[socket.socket]) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
-    await serve(site, sockets, None, stop)
+    await serve(make, sockets, None, stop)
 
 
-def run_as_child(site: Site, port: int, parent_pid: int) -> None:
+def run_as_child(
+    make: MakeConnection, hosts: tuple[str, ...], port: int, parent_pid: int, *, has_log: bool
+) -> None:
     """Serves until the parent ends. Says on standard output where, or why not."""
     # Ctrl-C goes to the whole group; our parent decides when we end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        sockets = listen(site.hosts, port)
+        sockets = listen(hosts, port)
     except ConfigError as problem:
         print(json.dumps({"problem": str(problem)}), flush=True)
         return
@@ -198,14 +208,12 @@ def run_as_child(site: Site, port: int, parent_pid: int) -> None:
         log = HitLog(Path(directory, LOG_NAME))
         ready = {"port": sockets[0].getsockname()[1], "directory": directory}
         say_ready = partial(print, json.dumps(ready), flush=True)
-        asyncio.run(
-            _serve_as_child(site, sockets, log if site.log else None, parent_pid, say_ready)
-        )
+        asyncio.run(_serve_as_child(make, sockets, log if has_log else None, parent_pid, say_ready))
         log.close()
 
 
 async def _serve_as_child(
-    site: Site,
+    make: MakeConnection,
     sockets: list[socket.socket],
     log: HitLog | None,
     parent_pid: int,
@@ -217,7 +225,7 @@ async def _serve_as_child(
     loop.add_reader(sys.stdin.fileno(), stop.set)
     _watch_parent(loop, parent_pid, stop)
     say_ready()
-    await serve(site, sockets, log, stop)
+    await serve(make, sockets, log, stop)
 
 
 def _watch_parent(loop: asyncio.AbstractEventLoop, parent_pid: int, stop: asyncio.Event) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from weft.errors import ConfigError, WeftError
 from weft.testing.site.hits import Hit, read_hits
@@ -21,21 +21,24 @@ STOP_S = 2.0
 CONTROL_TIMEOUT_S = 30.0
 
 
-class SiteServer:
-    """A `Site`, served by a fresh process while the context is open.
+class ServerProcess:
+    """A web server in a fresh process, while the context is open.
 
-    It listens on every host of the site, on the same port. It ends with this process, even when
-    this gets SIGKILL, and removes its files.
+    It listens on all of its hosts, on the same port. It ends with this process, even when this gets
+    SIGKILL, and removes its files.
     """
 
-    def __init__(self, site: Site | None = None, *, port: int = 0) -> None:
-        self.site = site or Site()
+    def __init__(self, module: str, options: str, hosts: tuple[str, ...], port: int = 0) -> None:
+        """`module` is run with `--child PID OPTIONS`, see `run_as_child`."""
+        self._module = module
+        self._options = options
+        self._hosts = hosts
         self._wanted_port = port
         self._port = 0
         self._directory = Path()
         self._process: subprocess.Popen[str] | None = None
 
-    def __enter__(self) -> "SiteServer":
+    def __enter__(self) -> Self:
         self._process = self._start()
         assert self._process.stdout
         line = self._process.stdout.readline()
@@ -67,8 +70,8 @@ class SiteServer:
 
     @property
     def url(self) -> str:
-        """Page 0 of the first host."""
-        return self.url_of(self.site.hosts[0])
+        """The first page of the first host."""
+        return self.url_of(self._hosts[0])
 
     @property
     def pid(self) -> int:
@@ -79,26 +82,18 @@ class SiteServer:
     def url_of(self, host: str, path: str = "/") -> str:
         return f"http://{host}:{self.port}{path}"
 
-    def page_urls(self, host: str | None = None) -> set[str]:
-        """The canonical URLs of all pages, of one host or of all."""
-        hosts = self.site.hosts if host is None else (host,)
-        paths = list(pages_of(self.site, self.port).paths())
-        return {self.url_of(each, path) for each in hosts for path in paths}
-
     def hits(self) -> list[Hit]:
         """Every request so far, in order of arrival."""
-        if not self.site.log:
-            raise ConfigError("this site keeps no log: serve it with Site(log=True)")
         self._control(FLUSH_PATH)
         return read_hits(self._directory / LOG_NAME)
 
     def forget(self) -> None:
-        """Empties the log; flaky and busy pages fail once more."""
+        """Empties the log; what happens once to each page happens once more."""
         self._control(FORGET_PATH)
 
     def _control(self, path: str) -> None:
         connection = http.client.HTTPConnection(
-            self.site.hosts[0], self.port, timeout=CONTROL_TIMEOUT_S
+            self._hosts[0], self.port, timeout=CONTROL_TIMEOUT_S
         )
         try:
             connection.request("GET", path)
@@ -107,8 +102,8 @@ class SiteServer:
             connection.close()
 
     def _start(self) -> subprocess.Popen[str]:
-        module = [sys.executable, "-m", "weft.testing.site"]
-        child = ["--child", str(os.getpid()), self.site.to_json()]
+        module = [sys.executable, "-m", self._module]
+        child = ["--child", str(os.getpid()), self._options]
         return subprocess.Popen(
             [*module, "--port", str(self._wanted_port), *child],
             stdin=subprocess.PIPE,
@@ -128,3 +123,22 @@ class SiteServer:
         # Closes the pipes and waits.
         with process:
             pass
+
+
+class SiteServer(ServerProcess):
+    """A `Site`, served while the context is open."""
+
+    def __init__(self, site: Site | None = None, *, port: int = 0) -> None:
+        self.site = site or Site()
+        super().__init__("weft.testing.site", self.site.to_json(), self.site.hosts, port)
+
+    def page_urls(self, host: str | None = None) -> set[str]:
+        """The canonical URLs of all pages, of one host or of all."""
+        hosts = self.site.hosts if host is None else (host,)
+        paths = list(pages_of(self.site, self.port).paths())
+        return {self.url_of(each, path) for each in hosts for path in paths}
+
+    def hits(self) -> list[Hit]:
+        if not self.site.log:
+            raise ConfigError("this site keeps no log: serve it with Site(log=True)")
+        return super().hits()
