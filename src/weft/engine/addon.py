@@ -32,6 +32,7 @@ _MIDDLEWARES = {
     "DOWNLOADER_MIDDLEWARES": {
         # After Scrapy's HttpCompressionMiddleware, before its MetaRefreshMiddleware.
         "weft.engine.answers.CharsetMiddleware": 585,
+        "weft.engine.middlewares.limits.LimitsMiddleware": 0,  # next to the engine
         "weft.engine.middlewares.fetch.FetchMiddleware": 10_000,  # next to the network
     },
     "SPIDER_MIDDLEWARES": {

@@ -85,6 +85,11 @@ class Fates:
             else:
                 fate.is_answered = True
 
+    def note_refused(self, response: Response, reason: str) -> None:
+        """It is not parsed."""
+        if response.request and (fate := self._fates.get(response.request)):
+            fate.refusal = reason
+
     def note_error(self, request: Request, error: Exception) -> None:
         """The downloader gave up."""
         if fate := self._fates.get(request):

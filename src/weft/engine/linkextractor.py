@@ -131,9 +131,9 @@ class LinkExtractor(LxmlLinkExtractor):
     def _lexbor_parts(self, response: TextResponse, query: str) -> list[list[LexborNode]] | None:
         """None: what Scrapy's parser makes of this page, lexbor cannot tell."""
         tree = tree_of(response)
-        has_templates = tree.css_first("template") is not None
-        if tree.root is None or tree.body is None:
+        if tree is None or tree.root is None or tree.body is None:
             return None
+        has_templates = tree.css_first("template") is not None
         if not self._scopes:
             return [_with_templates(tree.root, query) if has_templates else tree.css(query)]
         if has_templates or (self._has_children and tree.css_first("table") is not None):

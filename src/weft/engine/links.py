@@ -20,18 +20,21 @@ from selectolax.lexbor import LexborHTMLParser
 from w3lib.html import HTML5_WHITESPACE
 from w3lib.url import safe_url_string
 
-_trees: WeakKeyDictionary[TextResponse, LexborHTMLParser] = WeakKeyDictionary()
+from weft.engine.markup import find_excess, parse_page
+
+_trees: WeakKeyDictionary[TextResponse, LexborHTMLParser | None] = WeakKeyDictionary()
 
 
-def tree_of(response: TextResponse) -> LexborHTMLParser:
+def tree_of(response: TextResponse) -> LexborHTMLParser | None:
     """The page as lexbor reads it: parsed once, and shared by all who ask. Do not change it.
 
-    The text is trimmed and freed of NUL characters, as it is for Scrapy's selectors.
+    None: it would take too much time or memory. The text is trimmed and freed of NUL characters, as
+    it is for Scrapy's selectors.
     """
-    tree = _trees.get(response)
-    if tree is None:
-        tree = _trees[response] = LexborHTMLParser(response.text.strip().replace("\0", ""))
-    return tree
+    if response not in _trees:
+        page = response.text.strip().replace("\0", "").encode(errors="replace")
+        _trees[response] = None if find_excess(page) else parse_page(page)
+    return _trees[response]
 
 
 def forget_tree(response: Response) -> None:

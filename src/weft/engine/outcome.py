@@ -44,6 +44,8 @@ class Fate:
     error: Exception | None = None
     #: What the spider's callback raised.
     spider_error: str = ""
+    #: Why it was not parsed.
+    refusal: str = ""
     #: No longer counted as under way.
     is_downloaded: bool = False
     given: Given = field(default_factory=Given)
@@ -76,6 +78,8 @@ class Fate:
             return Ending.FAILED, describe(self.error)
         if self.spider_error:
             return Ending.FAILED, self.spider_error
+        if self.refusal:
+            return Ending.DROPPED, self.refusal
         if not self.is_answered:
             return Ending.REPLACED, self.fetch_error or _REPLACED.get(self.status // 100, "retried")
         if self.status >= 300 and not self.is_handled:
@@ -92,7 +96,7 @@ class Fate:
     @property
     def is_page(self) -> bool:
         """A page that was fetched and handed to the spider."""
-        return self.is_answered and self.is_handled and not self.error
+        return self.is_answered and self.is_handled and not self.error and not self.refusal
 
 
 def describe(error: Exception) -> str:

@@ -36,6 +36,7 @@ from weft.engine.hostkeys import make_keys
 from weft.engine.intake import Intake
 from weft.engine.keeper import LeaseKeeper
 from weft.engine.lean import lighten
+from weft.engine.markup import Excess
 from weft.engine.outcome import SPIDER_ERROR, Fate
 from weft.engine.pack import Packer
 from weft.engine.places import Places
@@ -443,6 +444,11 @@ class Scheduler(BaseScheduler):
             fate.spider_error = str(error)
         else:  # a start request
             self.failures[SPIDER_ERROR] += 1
+
+    def refuse(self, response: Response, excess: Excess) -> None:
+        """Remember why a page is not parsed."""
+        self._counts[f"pages/refused/{excess.limit}"] += 1
+        self.fates.note_refused(response, excess.reason)
 
     def drop(self, url: str, rule: str) -> None:
         """Remember that a rule kept this URL out."""

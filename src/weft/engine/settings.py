@@ -23,6 +23,7 @@ from weft.config import (
 )
 from weft.engine.hostkeys import domain_of
 from weft.engine.http.resolver import is_address
+from weft.engine.markup import DEFAULT_LIMITS, PageLimits
 from weft.engine.reader import Reader
 from weft.engine.scrapyparts import ScrapyPart
 from weft.errors import ConfigError
@@ -55,6 +56,10 @@ SETTINGS: Mapping[str, Any] = {
     "WEFT_ITEM_KEY": [],
     "WEFT_FINGERPRINT_HEADERS": [],
     "WEFT_MAX_PAGES": 0,
+    "WEFT_MAX_PAGE_BYTES": DEFAULT_LIMITS.max_bytes,
+    "WEFT_MAX_PAGE_TAGS": DEFAULT_LIMITS.max_tags,
+    "WEFT_MAX_PAGE_DEPTH": DEFAULT_LIMITS.max_depth,
+    "WEFT_MAX_PAGE_ATTRIBUTES": DEFAULT_LIMITS.max_attributes,
     "WEFT_FRESH": False,
     "WEFT_RERUN": True,
     "WEFT_SCRAPY_PARTS": [],
@@ -107,6 +112,8 @@ class JobConfig(msgspec.Struct, frozen=True):
     item_key: tuple[str, ...]
     fingerprint_headers: tuple[str, ...]
     max_pages: int
+    #: What is parsed.
+    page_limits: PageLimits
     is_fresh: bool
     is_rerun: bool
     #: Where Scrapy's own parts are used instead of ours.
@@ -151,6 +158,7 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
         item_key=read.names("WEFT_ITEM_KEY"),
         fingerprint_headers=read.names("WEFT_FINGERPRINT_HEADERS"),
         max_pages=int(read.number("WEFT_MAX_PAGES")),
+        page_limits=_page_limits(read),
         is_fresh=read.flag("WEFT_FRESH"),
         is_rerun=read.flag("WEFT_RERUN"),
         scrapy_parts=read.choices("WEFT_SCRAPY_PARTS", ScrapyPart),
@@ -175,6 +183,15 @@ def check_host_key(frontier: Frontier, config: JobConfig) -> None:
 def job_name(name: str) -> str:
     """The name of a job in a shared store: that of its directory. Braces mean something there."""
     return default_job_dir(name).name.translate(str.maketrans("{}", "()"))
+
+
+def _page_limits(read: Reader) -> PageLimits:
+    return PageLimits(
+        max_bytes=int(read.number("WEFT_MAX_PAGE_BYTES")),
+        max_tags=int(read.number("WEFT_MAX_PAGE_TAGS")),
+        max_depth=int(read.number("WEFT_MAX_PAGE_DEPTH")),
+        max_attributes=int(read.number("WEFT_MAX_PAGE_ATTRIBUTES")),
+    )
 
 
 def _store(read: Reader, own_dir: Path) -> Store:

@@ -16,6 +16,7 @@ from scrapy.linkextractors import IGNORED_EXTENSIONS
 from selectolax.lexbor import LexborHTMLParser
 
 from weft.engine.follow import FollowAll
+from weft.engine.markup import find_excess, parse_page
 from weft.engine.recent import RecentNumbers
 from weft.engine.scheduler import scheduler_of
 from weft.urls import NO_URL, host_key
@@ -53,12 +54,18 @@ class SiteSpider(Spider):
             "text_length": 0,
         }
         if isinstance(response, TextResponse):
-            tree = LexborHTMLParser(response.text)  # ours alone: it is changed below
+            scheduler = scheduler_of(self.crawler)
+            text = response.text.encode(errors="replace")
+            if excess := find_excess(text, scheduler.config.page_limits):
+                scheduler.refuse(response, excess)
+                return
+            tree = parse_page(text)  # ours alone: it is changed below
             if (base := base_of(tree, response.url)) is not None:
-                known = scheduler_of(self.crawler).known_hrefs(depth + 1)
+                known = scheduler.known_hrefs(depth + 1)
                 yield FollowAll(new_links(tree, base, self._sites, known))
             page["title"] = title_of(tree)
             page["text_length"] = text_length_of(tree)
+            del tree  # the page may wait for the sinks
         yield page
 
 
@@ -69,7 +76,7 @@ def new_links(
     hrefs = Hrefs(base)
     for node in tree.css("a[href], area[href]"):
         # Links of SVG pictures are found too, and have another attribute.
-        href, mark, _ = (node.attributes.get("href") or "").strip().partition("#")
+        href, mark, _ = (node.attrs.get("href") or "").strip().partition("#")
         if (href or mark) and known.add(hash(hrefs.key(href))):
             url = resolve(base, href)
             if url is not None and site_of(url.hostname) in sites and is_page(url):

@@ -21,6 +21,7 @@ from scrapy.utils.spider import iter_spider_classes
 
 from weft._version import __version__
 from weft.config import default_job_dir
+from weft.engine.markup import DEFAULT_LIMITS
 from weft.engine.spider import SiteSpider
 from weft.errors import ConfigError, TargetError
 from weft.urls import canonical_url, host_key
@@ -33,6 +34,7 @@ SITE_SETTINGS: Mapping[str, Any] = {
     "WEFT_ORDER": "bfs",
     "CONCURRENT_ITEMS": 1,  # Scrapy starts so many tasks for every response
     "COOKIES_ENABLED": False,
+    "DOWNLOAD_MAXSIZE": DEFAULT_LIMITS.max_bytes,  # more would not be parsed; unpacked, too
     "RETRY_GIVE_UP_LOG_LEVEL": "INFO",  # the failure is logged anyway
     # What there is nothing to do for: our spider yields no requests, and we count pages ourselves.
     "DOWNLOADER_STATS": False,

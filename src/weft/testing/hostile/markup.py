@@ -150,7 +150,9 @@ def _long(piece: bytes, megabytes: int, start: bytes = b"") -> Answer:
 def _many() -> dict[str, Answer]:
     return {
         # Nothing is wrong with these: they are only large.
-        "many/links": made(lambda: _DOCTYPE + _numbered(b"<a href=/markup/l?%d>x</a>", 3_000)),
+        "many/links": made(
+            lambda: _DOCTYPE + _numbered(b"<a href=/markup/l?%d>x</a>" + b"<p>x" * 20, 200)
+        ),
         "many/same-links": made(_repeated(b"<a href=/markup/l>x</a>", 40_000)),
         "many/options": made(lambda: _DOCTYPE + b"<select>" + _numbered(b"<option>%d", 40_000)),
         "many/rows": made(lambda: _DOCTYPE + b"<table>" + b"<tr><td>1</td><td>2</td></tr>" * 8_000),
