@@ -11,6 +11,7 @@ from scrapy.utils.misc import load_object
 from weft.engine.lean.signals import LeanSignals
 from weft.engine.scrapyparts import ScrapyPart
 from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS, SETTINGS, read_settings
+from weft.engine.unpacking import refuse_many_parts
 from weft.errors import ConfigError
 
 HANDLER = "weft.engine.http.handler.HttpHandler"
@@ -62,6 +63,7 @@ class Addon:
         for setting, places in _MIDDLEWARES.items():
             for path, place in places.items():
                 settings.set_in_component_priority_dict(setting, load_object(path), place)
+        refuse_many_parts()
         settings.set("CONCURRENT_REQUESTS", DEFAULT_CONCURRENT_REQUESTS, "addon")
         _leave_out_remote_control(settings)
         # What is wrong is told before anything starts.

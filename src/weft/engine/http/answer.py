@@ -6,6 +6,8 @@ from scrapy.http import Headers
 
 #: Names of headers to remember; servers could send any number of them.
 MAX_NAMES = 10_000
+#: Pieces of a body that are smaller are put together.
+SMALL_BYTES = 1_024
 
 CONNECTION = b"Connection"
 CONTENT_LENGTH = b"Content-Length"
@@ -43,12 +45,24 @@ class Answer:
     length: int | None = None
     #: The body has an end that can be told from the end of the connection.
     is_framed: bool = False
-    body: list[bytes] = field(default_factory=list)
+    #: The first piece is bytes, so that an answer that came in one need not be copied.
+    body: list[bytes | bytearray] = field(default_factory=list)
 
     def add(self, name: bytes, value: bytes) -> None:
         key = _normalized.get(name) or _normalize(name)
         fields = self.control if key in _CONTROL else self.fields
         fields.setdefault(key, []).append(value.strip())
+
+    def add_body(self, data: bytes) -> None:
+        """What comes byte by byte is gathered: an object for each would take forty times as much
+        memory."""
+        pieces = self.body
+        if len(data) >= SMALL_BYTES or not pieces:
+            pieces.append(data)
+        elif isinstance(pieces[-1], bytearray):
+            pieces[-1] += data
+        else:
+            pieces.append(bytearray(data))
 
     def forget_head(self) -> None:
         self.fields.clear()

@@ -50,6 +50,8 @@ class Reader:
         #: What has come of the head, in case it must be repaired.
         self._early: list[bytes] = []
         self._is_repaired = False
+        #: Something of a body was in what came last.
+        self._has_body = False
         self._overhead_bytes = 0
         self._start()
 
@@ -73,13 +75,12 @@ class Reader:
         return self._keeps_alive
 
     def feed(self, data: bytes) -> None:
-        body_chunks = len(self._answer.body)
+        self._has_body = False
         if not self._has_head:
             self._early.append(data)
         self._parse(data)
         if not self._watcher.is_over:
-            is_overhead = len(self._answer.body) == body_chunks
-            self._note_overhead(len(data) if is_overhead else 0)
+            self._note_overhead(0 if self._has_body else len(data))
 
     def end(self, error: Exception | None) -> None:
         """The connection is gone."""
@@ -163,7 +164,8 @@ class Reader:
         if self._watcher.is_over:
             self._has_excess = True
             return
-        self._answer.body.append(data)
+        self._has_body = True
+        self._answer.add_body(data)
         self._watcher.note_body(data)
 
     def on_message_complete(self) -> None:

@@ -18,7 +18,7 @@ def make_response(exchange: Exchange, connection: Connection) -> Response:
     answer = exchange.answer
     headers = answer.headers()
     url = exchange.request.url.partition("#")[0]
-    body = answer.body[0] if len(answer.body) == 1 else b"".join(answer.body)
+    body = bytes(answer.body[0]) if len(answer.body) == 1 else b"".join(answer.body)
     response = class_of(headers, url, body)(
         url=url,
         status=answer.status,
