@@ -63,6 +63,7 @@ class Addon:
         for setting, places in _MIDDLEWARES.items():
             for path, place in places.items():
                 settings.set_in_component_priority_dict(setting, load_object(path), place)
+        settings.set("ROBOTSTXT_PARSER", "weft.engine.robots.BoundedRobotParser", "addon")
         refuse_many_parts()
         settings.set("CONCURRENT_REQUESTS", DEFAULT_CONCURRENT_REQUESTS, "addon")
         _leave_out_remote_control(settings)

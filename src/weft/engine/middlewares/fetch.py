@@ -53,6 +53,8 @@ class FetchMiddleware:
 
     async def _wait_aside(self, request: Request) -> None:
         """What is no claim stands in line with those of its kind first, then with all."""
+        if request.url in request.meta.get("redirect_urls", ()):
+            raise IgnoreRequest("redirected in a circle")  # of other requests the frontier knows it
         host = await self._find_key(request)
         await self._aside.enter(request, host, self._scheduler.config.limits_of(host).concurrency)
         await self._wait_for_turn(request, None, host, self._delay_s(host, None))
