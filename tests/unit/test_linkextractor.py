@@ -480,6 +480,8 @@ def test_a_page_is_parsed_once_and_forgotten_with_its_response() -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_the_tree_has_the_text_as_scrapy_decodes_it(encoding: str) -> None:
-    title = tree_of(page("<title>ü日\0ж</title>", encoding=encoding)).css_first("title")
+    tree = tree_of(page("<title>ü日\0ж</title>", encoding=encoding))
+    assert tree is not None
+    title = tree.css_first("title")
     assert title is not None
     assert title.text() == page("<title>ü日ж</title>", encoding=encoding).css("title::text").get()
