@@ -158,6 +158,10 @@ def test_a_speed_follows_a_change_within_some_measurements() -> None:
 
 # A cluster
 
+#: Measurements after which all speeds are known and smooth. Before, a weight follows the first of
+#: them, each off by a tenth, while those of others are missing.
+SETTLED = 15
+
 
 @settings(max_examples=50, deadline=None)
 @given(true_speeds=st.lists(st.floats(20, 400), min_size=2, max_size=8), seed=st.integers())
@@ -169,15 +173,15 @@ def test_the_weights_of_a_stable_cluster_converge_and_then_stay(
     speeds = [0.0] * len(true_speeds)
     weights = [1.0] * len(true_speeds)
     changes: Counter[int] = Counter()
-    for _ in range(150):
+    for number in range(150):
         for me, true_speed in enumerate(true_speeds):
             speeds[me] = smoothed(speeds[me], true_speed * rng.uniform(0.9, 1.1))
             others = [speed for other, speed in enumerate(speeds) if other != me]
             weight = next_weight(weights[me], speeds[me], others)
-            changes[me] += weight != weights[me]
+            changes[me] += weight != weights[me] and number >= SETTLED
             weights[me] = weight
-    # Those that take long are at the edge: they change once more, and then are far from it.
-    assert max(changes.values()) <= 3
+    # Those that take long are at the edge: they change once or twice more, and then are far from it.
+    assert max(changes.values()) <= 2
     for weight, true_speed in zip(weights, true_speeds, strict=True):
         ratio = min(MOST, max(LEAST, true_speed / median(true_speeds)))
         assert abs(weight - ratio) <= STEP / 2 + 0.25 * max(weight, ratio)
