@@ -110,6 +110,41 @@ class Claims(msgspec.Struct, frozen=True):
     claims: list[Claim]
     #: From now on, for the frontier's clock may be another's; None: not before something changes.
     next_in_ms: int | None
+    #: Hosts of these claims that other workers send to as well: each request there takes a turn.
+    shared_hosts: tuple[str, ...] = ()
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """What a worker has to do with a host at this moment, and what it has learned about it."""
+
+    host: str
+    #: Requests that the host allows at a time.
+    concurrency: int
+    #: Its requests that took a turn there and are under way; all that are, once it knows that the
+    #: host is shared.
+    under_way: int = 0
+    #: Turns that it was given and has not used.
+    unused: int = 0
+    #: Requests that wait for a turn, beyond those.
+    waiting: int = 0
+    #: The sharing that it keeps to; 0: none.
+    sharing: int = 0
+    #: How long ago it last sent a request there; None: it never did.
+    sent_ago_ms: int | None = None
+    #: The worst that an answer to a side request said since the last visit; 0: there was none.
+    status: int = 0
+    retry_after_ms: int = 0
+    crawl_delay_ms: int = 0
+
+
+class Turns(msgspec.Struct, frozen=True):
+    """What a visit brings: the right to send so many requests at once."""
+
+    given: int
+    #: When it may be worth asking for more; None: not before something changes.
+    next_in_ms: int | None
+    #: The number by which all workers know that they share the host now; 0: they do not.
+    sharing: int
 
 
 class Ending(IntEnum):

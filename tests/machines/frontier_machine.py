@@ -26,6 +26,8 @@ from weft.records import (
     Outcome,
     PackedRequest,
     PageKind,
+    Turns,
+    Visit,
 )
 from weft.testing.clock import FakeClock
 
@@ -79,6 +81,8 @@ class FrontierMachine(RuleBasedStateMachine):
         # Tokens of the specification → those of the frontier
         self.tokens: dict[int, int] = {}
         self.unsure: set[int] = set()
+        # Host → the sharing that its visitors last heard of
+        self.sharings: dict[str, int] = {}
         self.is_all_unsure = False
 
     def make(self, config: FrontierConfig, clock: FakeClock) -> Frontier:
@@ -131,6 +135,7 @@ class FrontierMachine(RuleBasedStateMachine):
         got: Claims = self.ask(self.frontier, "claim", owner, limit)
         assert [_tokenless(c) for c in got.claims] == [_tokenless(c) for c in model.claims]
         assert got.next_in_ms == model.next_in_ms
+        assert got.shared_hosts == model.shared_hosts
         for mine, other in zip(model.claims, got.claims, strict=True):
             self.tokens[mine.token] = other.token
         self.claims += model.claims
@@ -174,6 +179,27 @@ class FrontierMachine(RuleBasedStateMachine):
         model = self.ask(self.model, "renew", owner, [claim.token for claim in chosen])
         theirs = [self.theirs(claim.token) for claim in chosen]
         assert self.ask(self.frontier, "renew", owner, theirs) == model
+
+    @rule(owner=st.sampled_from(OWNERS), hosts=st.sets(st.sampled_from(HOSTS)), data=st.data())
+    def visit(self, owner: str, hosts: set[str], data: st.DataObject) -> None:
+        visits = [
+            Visit(
+                host,
+                concurrency=data.draw(st.integers(1, 3)),
+                under_way=data.draw(st.integers(0, 2)),
+                unused=data.draw(st.sampled_from([0, 0, 1])),
+                waiting=data.draw(st.integers(0, 2)),
+                sharing=data.draw(st.sampled_from([0, self.sharings.get(host, 0)])),
+                sent_ago_ms=data.draw(st.sampled_from([None, 0, 10, 60])),
+                status=data.draw(st.sampled_from([0, 200, 429])),
+                retry_after_ms=data.draw(st.sampled_from([0, 0, 30, 10_000])),
+                crawl_delay_ms=data.draw(st.sampled_from([0, 0, 0, 40])),
+            )
+            for host in sorted(hosts)
+        ]
+        taken: list[Turns] = self.both("visit", owner, visits, keep_ms=200)
+        for visit, turns in zip(visits, taken, strict=True):
+            self.sharings[visit.host] = turns.sharing
 
     @rule()
     def reclaim(self) -> None:

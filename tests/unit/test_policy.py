@@ -153,7 +153,8 @@ def test_so_many_owners_may_serve_a_host(
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_host_that_has_had_enough_is_left_alone(status: int) -> None:
-    assert noted(HostRecord(), told(status)) == HostRecord(backoff=1, next_at_ms=NOW + 100)
+    paused = HostRecord(backoff=1, next_at_ms=NOW + 100, is_pausing=True)
+    assert noted(HostRecord(), told(status)) == paused
 
 
 def test_pause_doubles_up_to_its_bound() -> None:
@@ -172,9 +173,16 @@ def test_answers_that_come_during_a_pause_count_once() -> None:
     assert (record.backoff, record.next_at_ms) == (1, NOW + 100)
 
 
-def test_a_delay_is_no_pause() -> None:
-    record = noted(HostRecord(next_at_ms=NOW + 50), told(429))
-    assert (record.backoff, record.next_at_ms) == (1, NOW + 100)
+@pytest.mark.parametrize("backoff", [0, 1, 2])
+def test_a_delay_is_no_pause(backoff: int) -> None:
+    record = noted(HostRecord(backoff=backoff, next_at_ms=NOW + 50), told(429))
+    assert (record.backoff, record.next_at_ms) == (backoff + 1, NOW + 100 * 2**backoff)
+
+
+def test_the_delay_of_a_claim_ends_the_pause_before_it() -> None:
+    record = HostRecord(backoff=1, next_at_ms=NOW, is_pausing=True)
+    policy.note_claimed(record, "a", "me", 1, POLITE, NOW)
+    assert not policy.is_pausing(record, NOW + 1)
 
 
 @pytest.mark.parametrize(
@@ -194,6 +202,11 @@ def test_a_pause_is_never_shortened() -> None:
 def test_any_other_answer_ends_the_back_off(status: int) -> None:
     record = noted(HostRecord(backoff=4, next_at_ms=NOW + 9), told(status))
     assert record == HostRecord(next_at_ms=NOW + 9)
+
+
+def test_a_good_answer_to_what_was_under_way_does_not_end_the_back_off() -> None:
+    record = noted(HostRecord(), told(429), told(200))
+    assert (record.backoff, record.next_at_ms) == (1, NOW + 100)
 
 
 def test_what_says_nothing_about_the_host_leaves_its_back_off() -> None:

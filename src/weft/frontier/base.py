@@ -22,6 +22,8 @@ from weft.records import (
     SeenReport,
     Stats,
     Strategy,
+    Turns,
+    Visit,
 )
 
 if TYPE_CHECKING:  # an embedded store needs no Redis client
@@ -36,6 +38,42 @@ class Hold(NamedTuple):
     leaving: list[int]
     #: One that it had was given to another since the last time; its claims are stale.
     is_lost: bool
+    #: Hosts of these buckets that other workers want turns of: if we have claims of them, they wait
+    #: until we take turns as well.
+    called: tuple[str, ...] = ()
+
+
+class GivesTurns(Protocol):
+    """The budget of a host holds for all requests of all workers, those too that are no claims
+    (side requests: robots.txt, media files, what a callback sends inline).
+
+    A worker that has claims of a host sends them, and side requests for which it has turns, as its
+    own gate allows: no two within the delay, no more than the concurrency at a time. While the host
+    is *shared*, for other workers send to it as well, each request there takes a turn.
+
+    *Budget.* No turn is given while the host is backing off, nor beyond its concurrency, counting
+    what all visitors have under way. Where the host is shared, or the worker has no claims of it,
+    none is given within the delay of the last request, nor while another turn waits to be used.
+    What a visit tells of answers counts like outcomes of claims, and claims are not handed out
+    within a pause that it began.
+
+    *Order.* Who waits for a turn is served before who comes later, claims or not.
+
+    *Waiting.* Nobody waits for the end of a claim: one that is held up by a side request of its own
+    would wait for ever. Only what is under way counts.
+
+    *Crashes.* A visitor that is not heard of for `keep_ms` is forgotten with all that it had. A
+    visit tells everything anew: it may be made twice, and puts right what a store that went back
+    has forgotten.
+    """
+
+    async def visit(self, owner: str, visits: Sequence[Visit], *, keep_ms: int) -> list[Turns]:
+        """Tell what this worker has under way at hosts, and take turns there.
+
+        Each host once. To be called again while something is under way or waits there, more often
+        than `keep_ms`, and when it has ended.
+        """
+        ...
 
 
 @runtime_checkable
@@ -100,7 +138,7 @@ class ReportsSeen(Protocol):
 AlsoForget = Callable[[], Awaitable[None]]
 
 
-class Frontier(Protocol):
+class Frontier(GivesTurns, Protocol):
     """The contract of every backend; `weft.testing.frontier_contract` has its tests.
 
     *Atomic.* Each call takes effect completely or not at all, whatever dies meanwhile; where a

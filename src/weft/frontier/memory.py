@@ -11,9 +11,10 @@ from typing import NamedTuple, Self
 
 from weft.clock import Clock, SystemClock
 from weft.config import FrontierConfig
-from weft.frontier import policy
+from weft.frontier import policy, turns
 from weft.frontier.base import AlsoForget
 from weft.frontier.policy import HostRecord
+from weft.frontier.turns import Visitors
 from weft.records import (
     AddStatus,
     Claim,
@@ -28,6 +29,8 @@ from weft.records import (
     PackedRequest,
     PageKind,
     Stats,
+    Turns,
+    Visit,
 )
 
 
@@ -57,6 +60,7 @@ class MemoryFrontier:
     def _forget(self) -> None:
         self._stats = Stats()
         self._hosts: dict[str, HostRecord] = {}
+        self._visitors: dict[str, Visitors] = {}
         # (host, kind) → priority → requests, the head on the left
         self._queues: dict[tuple[str, PageKind], dict[int, deque[PackedRequest]]] = defaultdict(
             lambda: defaultdict(deque)
@@ -143,23 +147,35 @@ class MemoryFrontier:
         claims: list[Claim] = []
         served: list[str] = []
         while len(claims) < limit and (hosts := [*islice(line, policy.hosts_for(limit))]):
-            for quota in (policy.share(limit - len(claims), len(hosts)), limit):
-                for host in hosts:
-                    count = min(quota, limit - len(claims))
-                    claims += self._claim_from(host, count, owner, now_ms)
+            quota = policy.share(limit - len(claims), len(hosts))
+            for host in hosts:
+                count = min(quota, limit - len(claims))
+                claims += self._claim_from(host, count, owner, now_ms)
+            for host in filter(self._has_no_delay, hosts):
+                claims += self._claim_from(host, limit - len(claims), owner, now_ms)
             served += hosts
         for host in served:
-            self._hosts[host].ready_at_ms = 0  # to the end of the line
-            self._reposition(host, now_ms)
+            record = self._hosts[host]
+            record.ready_at_ms = 0  # to the end of the line
+            self._reposition(host, policy.line_end_ms(record, host, self._config, now_ms))
         places = [r.ready_at_ms for h, r in self._hosts.items() if self._may_serve(h, owner)]
         first = min((at_ms for at_ms in places if at_ms), default=None)
-        return Claims(claims, next_in_ms=None if first is None else max(0, first - now_ms))
+        next_in_ms = None if first is None else max(0, first - now_ms)
+        return Claims(claims, next_in_ms, self._shared_hosts(claims, owner))
+
+    def _shared_hosts(self, claims: Sequence[Claim], owner: str) -> tuple[str, ...]:
+        hosts = {claim.request.host for claim in claims} & self._visitors.keys()
+        return tuple(sorted(h for h in hosts if turns.is_shared(self._visitors[h], owner)))
+
+    def _has_no_delay(self, host: str) -> bool:
+        return not policy.delay_ms(self._hosts[host], host, self._config)
 
     def _may_serve(self, host: str, owner: str) -> bool:
         return policy.may_serve(self._hosts[host], host, owner, self._config)
 
     def _claim_from(self, host: str, count: int, owner: str, now_ms: int) -> list[Claim]:
         record = self._hosts[host]
+        self._forget_gone(host, now_ms)
         self._set_held(record, False)
         count = min(count, policy.allowance(record, host, owner, self._config, now_ms))
         taken = [self._take(host) for _ in range(count)]
@@ -173,6 +189,28 @@ class MemoryFrontier:
             claims.append(Claim(self._last_token, request, owner, until_ms, delay_ms))
             self._claims[self._last_token] = claims[-1]
         return claims
+
+    async def visit(self, owner: str, visits: Sequence[Visit], *, keep_ms: int) -> list[Turns]:
+        now_ms = self._clock.now_ms()
+        return [self._visit(owner, visit, keep_ms, now_ms) for visit in visits]
+
+    def _visit(self, owner: str, visit: Visit, keep_ms: int, now_ms: int) -> Turns:
+        host = visit.host
+        record = self._hosts.setdefault(host, HostRecord())
+        self._stats.hosts = len(self._hosts)
+        there = self._visitors.setdefault(host, Visitors())
+        taken = turns.take_turns(record, there, owner, visit, keep_ms, self._config, now_ms)
+        if there.is_over:
+            del self._visitors[host]
+        self._reposition(host, now_ms)
+        return taken
+
+    def _forget_gone(self, host: str, now_ms: int) -> None:
+        if there := self._visitors.get(host):
+            turns.forget_gone(there, now_ms)
+            if there.is_over:
+                del self._visitors[host]
+                self._hosts[host].is_visited = False
 
     async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
         until_ms = self._clock.now_ms() + self._config.claim_ms
@@ -238,6 +276,10 @@ class MemoryFrontier:
 
     def reclaim_all(self) -> int:
         """What a store of one process does when it is opened: the former owner is dead."""
+        for host in self._visitors:
+            self._hosts[host].is_visited = False
+            self._reposition(host, self._clock.now_ms())
+        self._visitors.clear()
         return self._reclaim(set(self._claims))
 
     def _reclaim(self, tokens: set[int]) -> int:
@@ -402,6 +444,6 @@ class MemoryFrontier:
             record.is_held = is_held
             self._stats.held += record.queued if is_held else -record.queued
 
-    def _reposition(self, host: str, now_ms: int) -> None:
+    def _reposition(self, host: str, since_ms: int) -> None:
         record = self._hosts[host]
-        record.ready_at_ms = policy.ready_at_ms(record, host, self._config, now_ms)
+        record.ready_at_ms = policy.ready_at_ms(record, host, self._config, since_ms)

@@ -5,7 +5,17 @@ from collections.abc import Iterable
 import msgspec
 
 from weft.config import FrontierConfig
-from weft.records import Ending, Fetch, HostState, Hour, Outcome, PackedRequest, PageKind, Stats
+from weft.records import (
+    Ending,
+    Fetch,
+    HostState,
+    Hour,
+    Outcome,
+    PackedRequest,
+    PageKind,
+    Stats,
+    Visit,
+)
 from weft.urls import host_key
 
 #: What pages count as that were fetched elsewhere.
@@ -37,6 +47,10 @@ class HostRecord(msgspec.Struct, array_like=True):
     owners: list[tuple[str, int]] = []
     parked_nav: int = 0
     parked_data: int = 0
+    #: `next_at_ms` is the end of a pause that the host asked for.
+    is_pausing: bool = False
+    #: Workers take turns of it: then turns move `next_at_ms`, and claims do not.
+    is_visited: bool = False
 
     @property
     def queued(self) -> int:
@@ -52,11 +66,23 @@ def delay_ms(record: HostRecord, host: str, config: FrontierConfig) -> int:
     return max(config.limits_of(host).delay_ms, record.crawl_delay_ms)
 
 
+def is_pausing(record: HostRecord, now_ms: int) -> bool:
+    """Whether the host has asked to be left alone."""
+    return record.is_pausing and record.next_at_ms > now_ms
+
+
+def _open_at_ms(record: HostRecord) -> int:
+    """From when on claims of this host may be handed out."""
+    if record.is_visited and not record.is_pausing:
+        return record.bad_until_ms  # whoever has a claim waits for its turn
+    return max(record.next_at_ms, record.bad_until_ms)
+
+
 def allowance(
     record: HostRecord, host: str, owner: str, config: FrontierConfig, now_ms: int
 ) -> int:
     """How many requests of this host may be handed to this owner now."""
-    if max(record.next_at_ms, record.bad_until_ms) > now_ms:
+    if _open_at_ms(record) > now_ms:
         return 0
     concurrency = config.limits_of(host).concurrency
     free = max(0, concurrency - record.claimed)
@@ -69,14 +95,20 @@ def allowance(
     return min(free, record.queued)
 
 
-def ready_at_ms(record: HostRecord, host: str, config: FrontierConfig, now_ms: int) -> int:
+def ready_at_ms(record: HostRecord, host: str, config: FrontierConfig, since_ms: int) -> int:
     """From when on this host can be claimed from; 0: not before something changes.
 
-    A host that stands in line already keeps its place.
+    A host that stands in line already keeps its place; another has one since `since_ms`.
     """
     if not record.queued or record.claimed >= config.limits_of(host).concurrency:
         return 0
-    return max(record.next_at_ms, record.bad_until_ms, record.ready_at_ms or now_ms)
+    return max(_open_at_ms(record), record.ready_at_ms or since_ms)
+
+
+def line_end_ms(record: HostRecord, host: str, config: FrontierConfig, now_ms: int) -> int:
+    """Where a host that was served stands in line again. Claims are a delay apart, even where it is
+    turns that keep the delay: a claim that cannot be sent yet is of no use to anyone."""
+    return now_ms + delay_ms(record, host, config) if record.is_visited else now_ms
 
 
 def may_serve(record: HostRecord, host: str, owner: str, config: FrontierConfig) -> bool:
@@ -104,9 +136,15 @@ def note_claimed(
 ) -> None:
     record.claimed += count
     _count_owner(record, owner, count)
-    delay = delay_ms(record, host, config)
-    if count and delay:
+    if count and not record.is_visited:
+        start_delay(record, host, config, now_ms)
+
+
+def start_delay(record: HostRecord, host: str, config: FrontierConfig, now_ms: int) -> None:
+    """The right to send is handed out."""
+    if delay := delay_ms(record, host, config):
         record.next_at_ms = now_ms + delay
+        record.is_pausing = False
 
 
 def note_ended(record: HostRecord, owner: str) -> None:
@@ -135,16 +173,11 @@ def note_outcome(
 ) -> None:
     """What an outcome says about its host: pauses and back-off. That the host does not exist is
     noted elsewhere, see `under_its_name`."""
-    if outcome.crawl_delay_ms:
-        record.crawl_delay_ms = min(outcome.crawl_delay_ms, config.max_pause_ms)
-    if outcome.sent_ago_ms is not None:
-        note_sent(record, host, outcome.sent_ago_ms, config, now_ms)
+    note_told(record, host, outcome, config, now_ms)
     if outcome.is_host_bad:
         return
-    if outcome.status in OVERLOADED:
-        _back_off(record, outcome, config, now_ms)
-    elif outcome.status and outcome.ending is not Ending.DROPPED:
-        record.backoff = 0
+    if outcome.ending is not Ending.DROPPED or outcome.status in OVERLOADED:
+        note_status(record, outcome.status, outcome.retry_after_ms, config, now_ms)
 
 
 def note_bad(record: HostRecord, config: FrontierConfig, now_ms: int) -> None:
@@ -159,15 +192,30 @@ def under_its_name(request: PackedRequest) -> PackedRequest:
     return request if name == request.host else msgspec.structs.replace(request, host=name)
 
 
-def _back_off(record: HostRecord, outcome: Outcome, config: FrontierConfig, now_ms: int) -> None:
-    # Answers to requests that were under way together count once.
-    is_pausing = record.backoff > 0 and record.next_at_ms > now_ms
-    if not is_pausing:
-        record.backoff += 1
-    pause = config.backoff_ms * 2 ** min(record.backoff - 1, 30)
-    pause = min(pause, config.max_backoff_ms)
-    asked = min(outcome.retry_after_ms, config.max_pause_ms)
-    record.next_at_ms = max(record.next_at_ms, now_ms + max(pause, asked))
+def note_told(
+    record: HostRecord, host: str, told: Outcome | Visit, config: FrontierConfig, now_ms: int
+) -> None:
+    if told.crawl_delay_ms:
+        record.crawl_delay_ms = min(told.crawl_delay_ms, config.max_pause_ms)
+    if told.sent_ago_ms is not None:
+        note_sent(record, host, told.sent_ago_ms, config, now_ms)
+
+
+def note_status(
+    record: HostRecord, status: int, retry_after_ms: int, config: FrontierConfig, now_ms: int
+) -> None:
+    """What an answer says about its host. Those to requests that were under way together count
+    once, the worst of them."""
+    if status in OVERLOADED:
+        if not is_pausing(record, now_ms):
+            record.backoff += 1
+        pause = config.backoff_ms * 2 ** min(record.backoff - 1, 30)
+        pause = min(pause, config.max_backoff_ms)
+        asked = min(retry_after_ms, config.max_pause_ms)
+        record.next_at_ms = max(record.next_at_ms, now_ms + max(pause, asked))
+        record.is_pausing = True
+    elif status and not is_pausing(record, now_ms):
+        record.backoff = 0
 
 
 def names(request: PackedRequest) -> list[int]:

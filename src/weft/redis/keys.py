@@ -23,6 +23,8 @@ weft:{J:bN}:meta              hash    counters of the bucket, last token, sizes 
 weft:{J:bN}:hours             hash    hour since 1970 → its pages, items, failures
 weft:{J:bN}:hosts             hash    host → its record (packed by common.lua)
 weft:{J:bN}:ready             zset    hosts that can be claimed, by the time from which on
+weft:{J:bN}:visitors          hash    host → the workers that take turns of it (see visitors.lua)
+weft:{J:bN}:called            set     hosts of which their owners shall take turns as well
 weft:{J:bN}:queue:K:HOST      list    requests of a host and page kind (a set for `random`)
 weft:{J:bN}:queue:K:P:HOST    list    … of one priority, for the order `priority`
 weft:{J:bN}:levels:K:HOST     zset    the priorities that such a queue has
@@ -54,7 +56,7 @@ _KIND = "(nav|data)"
 _FAMILY = "(nav|data|dropped)"
 _OF_BUCKET = "|".join(
     (
-        "meta|hours|hosts|ready|lease|claims|batches|due|bad|hungry",
+        "meta|hours|hosts|ready|visitors|called|lease|claims|batches|due|bad|hungry",
         r"claimed:\d+:\d+",
         rf"queue:{_KIND}:(-?\d+:)?.*",
         rf"(levels|spill|blocks):{_KIND}:.*",

@@ -30,6 +30,7 @@ from weft.records import (
     PageKind,
 )
 from weft.testing.clock import FakeClock
+from weft.testing.turns_contract import TurnsContract
 from weft.urls import fingerprint, host_key
 
 MINUTE_MS = 60_000
@@ -60,7 +61,7 @@ def done(claims: Sequence[Claim], **fields: Any) -> list[Outcome]:
     return [Outcome(token=claim.token, **told) for claim in claims]
 
 
-class FrontierContract:
+class FrontierContract(TurnsContract):
     """What holds for every frontier."""
 
     #: State outlives the object: closed and opened again, it goes on.

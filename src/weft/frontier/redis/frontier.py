@@ -31,6 +31,7 @@ from weft.frontier.redis.layout import Bucket, Layout, unpack_record
 from weft.frontier.redis.leases import Leases
 from weft.frontier.redis.parking import Parking
 from weft.frontier.redis.seen import report_seen
+from weft.frontier.redis.visits import pack_visit, unpack_turns
 from weft.frontier.store import Store
 from weft.records import (
     AddStatus,
@@ -47,6 +48,8 @@ from weft.records import (
     SeenReport,
     Stats,
     Strategy,
+    Turns,
+    Visit,
 )
 from weft.redis.client import DEFAULT_PATIENCE_S, SHORT_PATIENCE_S, Client, Command
 from weft.redis.script import Script
@@ -393,7 +396,7 @@ class RedisFrontier:
                 lease_ms=lease_ms,
                 may_evict=may_evict,
             )
-        return Hold(self._leases.held, self._leases.leaving, is_lost)
+        return Hold(self._leases.held, self._leases.leaving, is_lost, tuple(self._leases.called))
 
     async def keep_leases(self, client: Client, owner: str, lease_ms: int) -> bool:
         return await self._leases.keep(client, owner, lease_ms)
@@ -413,6 +416,7 @@ class RedisFrontier:
 
     async def _claim(self, owner: str, limit: int) -> Claims:
         claims: list[Claim] = []
+        shared_hosts: list[str] = []
         due = self._due_buckets()
         while due and not _is_enough(len(claims), limit):
             # A few buckets for many, not many for a few: a call has its price.
@@ -439,12 +443,13 @@ class RedisFrontier:
                     continue
                 taken = self._unpack_claims(bucket, reply, blobs, owner)
                 claims += taken
+                shared_hosts += reply.shared_hosts
                 if taken and len(taken) == quota:
                     due.append(bucket)  # it may have more
                 await self._unpark(bucket, reply)
             if self._client.losses != losses:
                 await self._free_unheard(asking, owner)
-        return Claims(claims, self._next_in_ms())
+        return Claims(claims, self._next_in_ms(), tuple(sorted(shared_hosts)))
 
     async def _free_unheard(self, buckets: Sequence[Bucket], owner: str) -> None:
         """Give back claims that were made for us, but whose answer was lost on the way."""
@@ -513,6 +518,37 @@ class RedisFrontier:
         for host in reply.hungry:
             if await self._parking.unpark(bucket, host, self._now_ms()):
                 self._note_change([bucket])
+
+    # Turns
+
+    async def visit(self, owner: str, visits: Sequence[Visit], *, keep_ms: int) -> list[Turns]:
+        taken: dict[str, Turns] = {}
+        left = list(visits)
+        while left:
+            taken |= await self._visit_once(owner, left, keep_ms)
+            left = [visit for visit in left if visit.host not in taken]
+            await self._find_moved({visit.host for visit in left})
+        return [taken[visit.host] for visit in visits]
+
+    async def _visit_once(
+        self, owner: str, visits: Sequence[Visit], keep_ms: int
+    ) -> dict[str, Turns]:
+        """By host; without those that have another bucket than we thought."""
+        by_bucket: dict[Bucket, list[Visit]] = defaultdict(list)
+        for visit in visits:
+            by_bucket[self._bucket_of(visit.host)].append(visit)
+        now_ms = self._now_ms()
+        calls = []
+        for bucket, own in by_bucket.items():
+            packed = [pack_visit(visit, self._layout) for visit in own]
+            calls.append((bucket, scripts.Visits(now_ms, owner, keep_ms, packed)))
+        taken = {}
+        replies = await self._run(scripts.VISIT, calls)
+        for own, reply in zip(by_bucket.values(), replies, strict=True):
+            for visit, visited in zip(own, reply, strict=True):
+                if visited.given >= 0:
+                    taken[visit.host] = unpack_turns(visited)
+        return taken
 
     # Ending claims
 

@@ -128,7 +128,11 @@ class Layout:
         )
 
 
-_FIXED_NAMES = [name for name in HostRecord.__struct_fields__ if name != "owners"]
+# The flags of a record, by their bits, stand in the place of the first.
+_FLAGS = ("is_held", "is_pausing", "is_visited")
+_FIXED_NAMES = [
+    name for name in HostRecord.__struct_fields__ if name not in ("owners", *_FLAGS[1:])
+]
 _FIXED = Struct(">IIIdIIdBdIIH")
 _LENGTH = Struct(">H")
 _COUNT = Struct(">I")
@@ -139,7 +143,11 @@ def unpack_record(packed: bytes) -> HostRecord:
     *fixed, owners = _FIXED.unpack_from(packed)
     record = HostRecord(owners=[])
     for name, number in zip(_FIXED_NAMES, fixed, strict=True):
-        setattr(record, name, bool(number) if name == "is_held" else int(number))
+        if name == _FLAGS[0]:
+            for bit, flag in enumerate(_FLAGS):
+                setattr(record, flag, bool(number >> bit & 1))
+        else:
+            setattr(record, name, int(number))
     place = _FIXED.size
     for _ in range(owners):
         (length,) = _LENGTH.unpack_from(packed, place)

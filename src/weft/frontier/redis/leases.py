@@ -23,6 +23,8 @@ class Leases:
         self._tokens: dict[Bucket, int] = {}
         self._leaving: set[Bucket] = set()
         self._is_lost = False
+        #: Hosts that other workers want turns of, by the last `hold`.
+        self.called: list[str] = []
 
     @property
     def held(self) -> list[int]:
@@ -83,9 +85,11 @@ class Leases:
             for bucket in asked
         ]
         is_lost, self._is_lost = self._is_lost, False
+        self.called = []
         for bucket, raw in zip(asked, await self._client.run(calls), strict=True):
             leased = LEASE.read(raw)
             before = self._tokens.get(bucket)
+            self.called += leased.called
             is_lost |= before is not None and before != leased.token
             if leased.token:
                 self._tokens[bucket] = leased.token

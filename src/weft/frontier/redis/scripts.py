@@ -69,6 +69,8 @@ class Leased(msgspec.Struct, frozen=True, array_like=True):
     #: 0: it is not ours.
     token: int
     is_new: bool
+    #: Hosts that others want turns of.
+    called: list[str] = []
 
 
 class Claim(msgspec.Struct, frozen=True, array_like=True):
@@ -96,6 +98,28 @@ class Claimed(msgspec.Struct, frozen=True, array_like=True):
     first_token: int
     #: Of the host of each group.
     delays_ms: list[int]
+    #: Hosts that others send to as well.
+    shared_hosts: list[str] = []
+
+
+#: Host, home, concurrency, under way, unused, waiting, sharing, sent ago (-1: never), status, retry
+#: after, Crawl-delay.
+PackedVisit = tuple[str, str, int, int, int, int, int, int, int, int, int]
+
+
+class Visits(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    owner: str
+    keep_ms: int
+    visits: list[PackedVisit]
+
+
+class Visited(msgspec.Struct, frozen=True, array_like=True):
+    #: -1: the host has another bucket.
+    given: int
+    #: -1: not before something changes.
+    next_in_ms: int
+    sharing: int
 
 
 class Groups(msgspec.Struct, frozen=True, array_like=True):
@@ -210,7 +234,12 @@ _PACKAGE = "weft.frontier.redis.lua"
 ADD = Script(_PACKAGE, ("common", "queue", "seen", "picker", "add"), BucketConfig, Add, Added)
 LEASE = Script(_PACKAGE, ("common", "queue", "claims", "lease"), BucketConfig, Lease, Leased)
 GIVE_UP = Script(_PACKAGE, ("common", "queue", "claims", "give_up"), BucketConfig, GiveUp, bool)
-CLAIM = Script(_PACKAGE, ("common", "queue", "claims", "claim"), BucketConfig, Claim, Claimed)
+CLAIM = Script(
+    _PACKAGE, ("common", "queue", "claims", "visitors", "claim"), BucketConfig, Claim, Claimed
+)
+VISIT = Script(
+    _PACKAGE, ("common", "picker", "visitors", "visit"), BucketConfig, Visits, list[Visited]
+)
 RENEW = Script(_PACKAGE, ("common", "queue", "claims", "renew"), BucketConfig, Renew, Renewed)
 FINISH = Script(
     _PACKAGE, ("common", "queue", "claims", "picker", "finish"), BucketConfig, Finish, Finished
@@ -237,6 +266,7 @@ SOURCES = {
         LEASE,
         GIVE_UP,
         CLAIM,
+        VISIT,
         RENEW,
         FINISH,
         RELEASE,

@@ -26,8 +26,9 @@ from weft.errors import (
     StoreMissingError,
     store_error,
 )
-from weft.frontier import policy
+from weft.frontier import policy, turns
 from weft.frontier.base import AlsoForget
+from weft.frontier.policy import HostRecord
 from weft.frontier.rocks import layout
 from weft.frontier.rocks.explain import busiest_hosts, claims, explain, histories_of
 from weft.frontier.rocks.layout import (
@@ -46,6 +47,7 @@ from weft.frontier.rocks.layout import (
 )
 from weft.frontier.rocks.queue import Queues, set_held
 from weft.frontier.rocks.unit import Database, Unit
+from weft.frontier.turns import Visitors
 from weft.records import (
     AddStatus,
     Claim,
@@ -59,6 +61,8 @@ from weft.records import (
     PackedRequest,
     PageKind,
     Stats,
+    Turns,
+    Visit,
 )
 from weft.thread import WorkThread
 
@@ -147,6 +151,9 @@ class RocksFrontier:
 
     async def claim(self, owner: str, limit: int) -> Claims:
         return await self._run(self._claim, owner, limit)
+
+    async def visit(self, owner: str, visits: Sequence[Visit], *, keep_ms: int) -> list[Turns]:
+        return await self._run(self._visit_all, owner, visits, keep_ms)
 
     async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
         return await self._run(self._renew_all, owner, tokens)
@@ -339,18 +346,28 @@ class RocksFrontier:
         served: list[str] = []
         while len(taken) < limit and (places := [*islice(line, policy.hosts_for(limit))]):
             hosts = [host for _, host in places]
-            for quota in (policy.share(limit - len(taken), len(hosts)), limit):
-                for host in hosts:
-                    count = min(quota, limit - len(taken))
-                    taken += self._claim_from(unit, host, count, owner, now_ms)
+            quota = policy.share(limit - len(taken), len(hosts))
+            for host in hosts:
+                count = min(quota, limit - len(taken))
+                taken += self._claim_from(unit, host, count, owner, now_ms)
+            for host in hosts:
+                if not policy.delay_ms(unit.host(host), host, self._config):
+                    taken += self._claim_from(unit, host, limit - len(taken), owner, now_ms)
             served += hosts
         for host in served:
             self._leave_line(unit, host)
-            self._reposition(unit, host, now_ms)
+            end_ms = policy.line_end_ms(unit.host(host), host, self._config, now_ms)
+            self._reposition(unit, host, end_ms)
         if served:
             unit.commit()
         first = next(self._line(Unit(self._db), owner), None)
-        return Claims(taken, next_in_ms=None if first is None else max(0, first[0] - now_ms))
+        next_in_ms = None if first is None else max(0, first[0] - now_ms)
+        return Claims(taken, next_in_ms, self._shared_hosts(taken, owner))
+
+    def _shared_hosts(self, taken: Sequence[Claim], owner: str) -> tuple[str, ...]:
+        visitors = self._db.visitors
+        hosts = {claim.request.host for claim in taken} & visitors.keys() if visitors else ()
+        return tuple(sorted(host for host in hosts if turns.is_shared(visitors[host], owner)))
 
     def _line(self, unit: Unit, owner: str) -> Iterator[tuple[int, str]]:
         """The hosts that this owner may serve, by the time from which on they can be claimed."""
@@ -365,6 +382,7 @@ class RocksFrontier:
         self, unit: Unit, host: str, count: int, owner: str, now_ms: int
     ) -> list[Claim]:
         record = unit.host(host)
+        self._forget_gone(host, record, now_ms)
         set_held(unit, record, False)
         count = min(count, policy.allowance(record, host, owner, self._config, now_ms))
         taken = self._queues.take(unit, host, count)
@@ -376,6 +394,32 @@ class RocksFrontier:
         for claim in handed:
             unit.save(CLAIMS, number_key(claim.token), claim)
         return handed
+
+    # Turns
+
+    def _visit_all(self, owner: str, visits: Sequence[Visit], keep_ms: int) -> list[Turns]:
+        unit = Unit(self._db)
+        now_ms = self._clock.now_ms()
+        taken = [self._visit(unit, owner, visit, keep_ms, now_ms) for visit in visits]
+        unit.commit()
+        return taken
+
+    def _visit(self, unit: Unit, owner: str, visit: Visit, keep_ms: int, now_ms: int) -> Turns:
+        host = visit.host
+        record = unit.host(host)
+        there = self._db.visitors.setdefault(host, Visitors())
+        taken = turns.take_turns(record, there, owner, visit, keep_ms, self._config, now_ms)
+        if there.is_over:
+            del self._db.visitors[host]
+        self._reposition(unit, host, now_ms)
+        return taken
+
+    def _forget_gone(self, host: str, record: HostRecord, now_ms: int) -> None:
+        if there := self._db.visitors.get(host):
+            turns.forget_gone(there, now_ms)
+            if there.is_over:
+                del self._db.visitors[host]
+                record.is_visited = False
 
     # Ending claims
 
@@ -502,6 +546,7 @@ class RocksFrontier:
         unit.forget_hours()
         unit.forget_keys()
         unit.commit()
+        self._db.visitors.clear()
         self._set_host_key(self._config.host_key)
 
     def _clear_kind(self, kind: PageKind) -> None:
@@ -527,10 +572,10 @@ class RocksFrontier:
 
     # The line of ready hosts
 
-    def _reposition(self, unit: Unit, host: str, now_ms: int) -> None:
+    def _reposition(self, unit: Unit, host: str, since_ms: int) -> None:
         """Keep the line of ready hosts true to the host's record."""
         record = unit.host(host)
-        at_ms = policy.ready_at_ms(record, host, self._config, now_ms)
+        at_ms = policy.ready_at_ms(record, host, self._config, since_ms)
         if at_ms == record.ready_at_ms:
             return
         self._leave_line(unit, host)

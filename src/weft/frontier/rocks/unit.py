@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 from rocksdict import Rdict, WriteBatch
@@ -21,6 +21,9 @@ from weft.frontier.rocks.layout import (
     key_key,
 )
 from weft.records import Hour, Stats
+
+if TYPE_CHECKING:
+    from weft.frontier.turns import Visitors
 
 Record = TypeVar("Record")
 
@@ -45,6 +48,8 @@ class Database:
         self.db = db
         self.families = {name: db.get_column_family(name) for name in FAMILIES}
         self.handles = {name: db.get_column_family_handle(name) for name in FAMILIES}
+        #: Who takes turns of hosts. Nobody but this process does, so it is not worth a write.
+        self.visitors: dict[str, Visitors] = {}
 
     def meta(self) -> Meta:
         raw = self.db.get(_META)
@@ -155,6 +160,7 @@ class Unit:
             if record is None:
                 record = HostRecord()
                 self.stats.hosts += 1
+            record.is_visited = name in self._database.visitors
             self._hosts[name] = record
         return record
 

@@ -2,8 +2,8 @@
 -- returns whether the owner has the lease that it must have (nothing is done otherwise);
 --         when it may be worth asking again, in ms (-1: not before something changes); the deadline;
 --         hosts whose parked requests are wanted; the first token; for each group of claims the
---         delay of its host. Blobs: the packed requests, whose tokens follow each other; the heads
---         of their groups
+--         delay of its host; hosts that others send to as well. Blobs: the packed requests, whose
+--         tokens follow each other; the heads of their groups
 -- A request goes from its queue into a claim in one step.
 
 if lease_token > 0 then
@@ -57,7 +57,7 @@ local function walk_line(walk, until_ms, most)
 end
 
 local function allowance(host, record)
-  if math.max(record[NEXT_AT], record[BAD_UNTIL]) > now_ms then
+  if open_at(record) > now_ms then
     return 0
   end
   local free = math.max(0, concurrency_of(host) - record[CLAIMED])
@@ -73,6 +73,7 @@ local until_ms = now_ms + claim_ms
 local requests, groups, delays = {}, {}, {}
 local PER_HOST = 8 -- as in policy.py
 local served = {}
+local shared = {} -- hosts that others send to as well
 local walk = { offset = 0 }
 local left = limit
 
@@ -91,6 +92,7 @@ end
 
 local function claim_from(host, most)
   local record = load_host(host)
+  local there = has_flag(record, VISITED) and look_for_visitors(host, record)
   set_held(record, false)
   local many = math.min(most, allowance(host, record))
   if many <= 0 then
@@ -106,8 +108,10 @@ local function claim_from(host, most)
   end
   record[CLAIMED] = record[CLAIMED] + many
   count_owner(record, owner, many)
-  if delay > 0 then
-    record[NEXT_AT] = now_ms + delay
+  if not has_flag(record, VISITED) then
+    start_delay(host, record)
+  elseif is_shared(there, owner) then
+    shared[host] = true
   end
   count('claimed', many)
   left = left - many
@@ -119,13 +123,15 @@ while left > 0 do
   if #chunk == 0 then
     break
   end
-  -- At first each gives its share, so that one does not take it all.
-  for _, quota in ipairs({ math.max(1, math.floor(left / #chunk)), limit }) do
+  -- At first each gives its share, so that one does not take it all; one with a delay gives no more.
+  for round, quota in ipairs({ math.max(1, math.floor(left / #chunk)), limit }) do
     for _, host in ipairs(chunk) do
       if left <= 0 then
         break
       end
-      claim_from(host, math.min(quota, left))
+      if round == 1 or delay_of(host, load_host(host)) == 0 then
+        claim_from(host, math.min(quota, left))
+      end
     end
   end
   for _, host in ipairs(chunk) do
@@ -135,7 +141,8 @@ end
 for _, host in ipairs(served) do
   local record = load_host(host)
   record[READY_AT] = 0 -- to the end of the line
-  reposition(host, record)
+  -- Claims are a delay apart, even where it is turns that keep the delay.
+  reposition(host, record, has_flag(record, VISITED) and now_ms + delay_of(host, record))
   if parked(record) > 0 and queued(record) < host_floor / 2 then
     redis.call('SADD', hungry, host)
   end
@@ -173,7 +180,12 @@ local first = walk_line({ offset = 0 }, '+inf', 1)[1]
 local next_in_ms = first and math.max(0, load_host(first)[READY_AT] - now_ms) or -1
 local wanted = redis.call('SRANDMEMBER', hungry, 4)
 local reply = requests
-table.insert(reply, 1, cmsgpack.pack({ true, next_in_ms, until_ms, wanted, first_token, delays }))
+local with_others = {}
+for host in pairs(shared) do
+  with_others[#with_others + 1] = host
+end
+table.insert(reply, 1, cmsgpack.pack({ true, next_in_ms, until_ms, wanted, first_token, delays,
+  with_others }))
 for _, head in ipairs(heads) do
   reply[#reply + 1] = head
 end

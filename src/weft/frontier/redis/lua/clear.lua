@@ -14,7 +14,7 @@ local function forget_all()
     redis.call('UNLINK', prefix .. 'claimed:' .. batch)
   end
   for _, name in ipairs({ 'meta', 'hours', 'hosts', 'ready', 'claims', 'batches', 'due', 'bad', 'hungry',
-    'lease' }) do
+    'lease', 'visitors', 'called' }) do
     redis.call('UNLINK', prefix .. name)
   end
 end

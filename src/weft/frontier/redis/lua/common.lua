@@ -45,7 +45,8 @@ end
 -- Records of hosts, as in policy.HostRecord
 
 local QUEUED, CLAIMED, NEXT_AT, BACKOFF, CRAWL_DELAY = 1, 3, 4, 5, 6 -- QUEUED + kind
-local BAD_UNTIL, IS_HELD, READY_AT, OWNERS, PARKED = 7, 8, 9, 10, 11 -- PARKED + kind
+local BAD_UNTIL, FLAGS, READY_AT, OWNERS, PARKED = 7, 8, 9, 10, 11 -- PARKED + kind
+local HELD, PAUSING, VISITED = 1, 2, 4 -- flags
 
 local hosts = prefix .. 'hosts'
 local ready = prefix .. 'ready'
@@ -58,7 +59,7 @@ local FIXED = '>I4I4I4dI4I4dBdI4I4I2'
 local OWNER = '>I2c0I4'
 
 local function unpack_record(packed)
-  local nav, data, claimed, next_at, backoff, crawl_delay, bad_until, is_held, ready_at, parked_nav,
+  local nav, data, claimed, next_at, backoff, crawl_delay, bad_until, flags, ready_at, parked_nav,
     parked_data, many, place = struct.unpack(FIXED, packed)
   local owners = {}
   for i = 1, many do
@@ -66,14 +67,14 @@ local function unpack_record(packed)
     owner, held, place = struct.unpack(OWNER, packed, place)
     owners[i] = { owner, held }
   end
-  return { nav, data, claimed, next_at, backoff, crawl_delay, bad_until, is_held == 1, ready_at,
+  return { nav, data, claimed, next_at, backoff, crawl_delay, bad_until, flags, ready_at,
     owners, parked_nav, parked_data }
 end
 
 local function pack_record(record)
   local owners = record[OWNERS]
   local packed = struct.pack(FIXED, record[1], record[2], record[3], record[4], record[5],
-    record[6], record[7], record[IS_HELD] and 1 or 0, record[9], record[11], record[12], #owners)
+    record[6], record[7], record[8], record[9], record[11], record[12], #owners)
   for _, owner in ipairs(owners) do
     packed = packed .. struct.pack(OWNER, #owner[1], owner[1], owner[2])
   end
@@ -85,7 +86,7 @@ local function keep_host(host, packed)
   if packed then
     record = unpack_record(packed)
   else
-    record = { 0, 0, 0, 0, 0, 0, 0, false, 0, {}, 0, 0 }
+    record = { 0, 0, 0, 0, 0, 0, 0, 0, 0, {}, 0, 0 }
     count('hosts', 1)
   end
   records[host] = record
@@ -111,6 +112,16 @@ local function load_hosts(names)
     for i, packed in ipairs(redis.call('HMGET', hosts, unpack(missing, first, last))) do
       keep_host(missing[first + i - 1], packed)
     end
+  end
+end
+
+local function has_flag(record, flag)
+  return bit.band(record[FLAGS], flag) ~= 0
+end
+
+local function set_flag(record, flag, is_set)
+  if has_flag(record, flag) ~= is_set then
+    record[FLAGS] = record[FLAGS] + (is_set and flag or -flag)
   end
 end
 
@@ -188,10 +199,40 @@ local function note_sent(host, record, ago_ms)
   end
 end
 
+-- The right to send is handed out.
+local function start_delay(host, record)
+  local delay = delay_of(host, record)
+  if delay > 0 then
+    record[NEXT_AT] = now_ms + delay
+    set_flag(record, PAUSING, false)
+  end
+end
+
+-- Whether the host has asked to be left alone.
+local function is_pausing(record)
+  return record[NEXT_AT] > now_ms and has_flag(record, PAUSING)
+end
+
+-- What an answer says about its host. Those to requests that were under way together count once, the
+-- worst of them.
+local function note_status(record, status, retry_after_ms)
+  if status == 429 or status == 503 then
+    if not is_pausing(record) then
+      record[BACKOFF] = record[BACKOFF] + 1
+    end
+    local pause = backoff_ms * 2 ^ math.min(record[BACKOFF] - 1, 30)
+    pause = math.max(math.min(pause, max_backoff_ms), math.min(retry_after_ms, max_pause_ms))
+    record[NEXT_AT] = math.max(record[NEXT_AT], now_ms + pause)
+    set_flag(record, PAUSING, true)
+  elseif status > 0 and record[BACKOFF] > 0 and not is_pausing(record) then
+    record[BACKOFF] = 0
+  end
+end
+
 -- Counts the requests of a host as held, or no longer.
 local function set_held(record, is_held)
-  if is_held ~= record[IS_HELD] then
-    record[IS_HELD] = is_held
+  if is_held ~= has_flag(record, HELD) then
+    set_flag(record, HELD, is_held)
     count('held', is_held and queued(record) or -queued(record))
   end
 end
@@ -199,7 +240,7 @@ end
 local function count_queued(record, kind, change)
   record[QUEUED + kind] = record[QUEUED + kind] + change
   count(QUEUED_NAMES[kind], change)
-  if record[IS_HELD] then
+  if has_flag(record, HELD) then
     count('held', change)
   end
 end
@@ -209,13 +250,23 @@ local function count_parked(record, kind, change)
   count('parked', change)
 end
 
--- Gives a host its place in the line; one that stands there keeps it. Called after every change.
-local function reposition(host, record)
+-- From when on claims of a host may be handed out. While workers take turns of it, whoever has a
+-- claim waits for its turn.
+local function open_at(record)
+  if has_flag(record, VISITED) and not has_flag(record, PAUSING) then
+    return record[BAD_UNTIL]
+  end
+  return math.max(record[NEXT_AT], record[BAD_UNTIL])
+end
+
+-- Gives a host its place in the line; one that stands there keeps it, another has one since
+-- `since_ms`, or now. Called after every change.
+local function reposition(host, record, since_ms)
   touched[host] = true
   local at_ms = 0
   if queued(record) > 0 and record[CLAIMED] < concurrency_of(host) then
-    local since_ms = record[READY_AT] > 0 and record[READY_AT] or now_ms
-    at_ms = math.max(record[NEXT_AT], record[BAD_UNTIL], since_ms)
+    at_ms = record[READY_AT] > 0 and record[READY_AT] or since_ms or now_ms
+    at_ms = math.max(open_at(record), at_ms)
   end
   record[READY_AT] = at_ms
 end

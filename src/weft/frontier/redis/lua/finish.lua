@@ -27,17 +27,6 @@ for i, group in ipairs(groups) do
   end
 end
 
-local function back_off(record, retry_after_ms)
-  -- Answers to requests that were under way together count once.
-  local is_pausing = record[BACKOFF] > 0 and record[NEXT_AT] > now_ms
-  if not is_pausing then
-    record[BACKOFF] = record[BACKOFF] + 1
-  end
-  local pause = backoff_ms * 2 ^ math.min(record[BACKOFF] - 1, 30)
-  pause = math.max(math.min(pause, max_backoff_ms), math.min(retry_after_ms, max_pause_ms))
-  record[NEXT_AT] = math.max(record[NEXT_AT], now_ms + pause)
-end
-
 local function note_extra(head, record, name, ending, extra)
   local place, fingerprint, bad_host = extra[3], extra[4], extra[7]
   if bad_host ~= '' then
@@ -67,12 +56,9 @@ local function note_outcome(host, record, ending, status, sent_ago_ms, extra)
   if sent_ago_ms >= 0 then
     note_sent(host, record, sent_ago_ms)
   end
-  if extra[7] ~= '' then
-    return -- the host does not exist
-  elseif status == 429 or status == 503 then
-    back_off(record, extra[5])
-  elseif status > 0 and ending ~= DROPPED then
-    record[BACKOFF] = 0
+  local does_exist = extra[7] == ''
+  if does_exist and (ending ~= DROPPED or status == 429 or status == 503) then
+    note_status(record, status, extra[5])
   end
 end
 

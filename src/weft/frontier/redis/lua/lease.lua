@@ -1,6 +1,7 @@
 -- Keeps the lease of a bucket, or takes it if that is wanted and there is room for one more holder.
 -- may_evict:  whether a lease that has run out may be taken from its holder
--- returns     the token of the lease (0: it is not ours), whether it is a new one
+-- returns     the token of the lease (0: it is not ours), whether it is a new one, hosts that others
+--             want turns of
 --
 -- A lease that has run out and that nobody has taken goes on. Who takes a bucket puts back all
 -- claims of those who have no lease of it, in the same step: their outcomes come too late from then
@@ -11,7 +12,7 @@ local until_ms = now_ms + lease_ms
 local mine = lease_of(owner)
 if mine then
   save_lease(owner, mine[TOKEN], until_ms, mine[LAST_CALL])
-  return cmsgpack.pack({ mine[TOKEN], false })
+  return cmsgpack.pack({ mine[TOKEN], false, redis.call('SMEMBERS', prefix .. 'called') })
 end
 if not is_wanted then
   return cmsgpack.pack({ 0, false })

@@ -42,8 +42,14 @@ local function least_loaded()
   return best
 end
 
--- The budget of a host, which has nothing queued or claimed, goes with it.
+-- The budget of a host, which has nothing queued or claimed, goes with it, and so do its visitors.
 local function carry_budget(host, from, to)
+  local there = redis.call('HGET', from .. 'visitors', host)
+  if there then
+    redis.call('HSET', to .. 'visitors', host, there)
+    redis.call('HDEL', from .. 'visitors', host)
+    redis.call('SMOVE', from .. 'called', to .. 'called', host)
+  end
   local packed = redis.call('HGET', from .. 'hosts', host)
   if packed then
     redis.call('HSET', to .. 'hosts', host, packed)
