@@ -145,6 +145,8 @@ class Turns(msgspec.Struct, frozen=True):
     next_in_ms: int | None
     #: The number by which all workers know that they share the host now; 0: they do not.
     sharing: int
+    #: How long the host wants to be left alone.
+    pause_ms: int = 0
 
 
 class Ending(IntEnum):

@@ -1,10 +1,16 @@
 """Hosts are fetched as slowly as the project, robots.txt or the hosts themselves say."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import pytest
 from crawling import crawl, paths
+from scrapy import Request
+from scrapy.http import Response
 from walking import Fetcher, Walker
 
 from weft.records import Ending
@@ -115,3 +121,44 @@ def test_retry_after_is_waited_for(tmp_path: Path) -> None:
     assert [hit.status for hit in hits] == [429, 200]
     assert gaps(hits)[0] >= 1.0 - TOLERANCE_S
     assert len(done.stored()) == 1
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_what_waits_in_the_worker_is_not_sent_within_a_pause(
+    tmp_path: Path, concurrency: int
+) -> None:
+    """A worker has more claims of a host without delay than it sends at a time."""
+    with SiteServer(Site(busy_every=10, latency_s=0.05)) as site:
+        settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": concurrency}
+        done = crawl(tmp_path, Fetcher, settings, urls=page_urls(site, 30))
+        hits = site.hits()
+    assert len(done.stored()) == 30
+    assert [hit.status for hit in hits].count(429) == 3
+    for refused in (hit for hit in hits if hit.status == 429):
+        later = [hit for hit in hits if refused.at_s < hit.at_s < refused.at_s + 1 - TOLERANCE_S]
+        # Some were under way with it.
+        assert all(hit.at_s < refused.at_s + 0.05 + TOLERANCE_S for hit in later)
+        assert len(later) < concurrency
+
+
+class Impatient(Fetcher):
+    """Gives up on side requests that take long, and goes on."""
+
+    name = "impatient"
+
+    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
+        for _ in range(3):
+            slow = Request(response.urljoin("/slow/30"), dont_filter=True)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.crawler.engine.download_async(slow), 0.2)
+        echo = await self.crawler.engine.download_async(Request(response.urljoin("/echo")))
+        yield {"url": response.url, "status": echo.status}
+
+
+def test_a_side_request_that_is_cancelled_gives_its_place_back(
+    tmp_path: Path, site: SiteServer
+) -> None:
+    settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+    done = crawl(tmp_path, Impatient, settings, urls=[site.url])
+    assert [item["status"] for item in done.items] == [200]
+    assert paths(site.hits()) == ["/", "/slow/30", "/slow/30", "/slow/30", "/echo"]

@@ -9,7 +9,7 @@ import pytest
 from buffering import CLAIM_MS, CONFIG, Crawl, Site, item, link, links, nothing
 from weft.config import FrontierConfig, HostLimits
 from weft.engine import buffer as module
-from weft.records import Claim, Ending, Outcome
+from weft.records import Claim, Ending, Outcome, Visit
 from weft.urls import fingerprint
 
 pytestmark = pytest.mark.timeout(20)
@@ -326,6 +326,33 @@ async def test_a_claim_that_was_never_sent_is_given_back() -> None:
         assert crawl.buffer.in_hand == 0
         assert (await crawl.taken()).request == claim.request
     assert (await crawl.frontier.stats()).released == 1
+
+
+async def test_what_waits_for_a_host_is_given_back_after_a_while() -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([*links("a", 4), *links("b", 1)])
+    async with crawl.running():
+        claims = [await crawl.taken() for _ in range(3)]  # two of a, which has no more at a time
+        crawl.buffer.put_back_host("a", 3600)
+        for claim in claims:
+            crawl.end(claim)
+        await rounds(crawl)
+        stats = await crawl.frontier.stats()
+        assert (stats.claimed, stats.queued, stats.released) == (2, 0, 0)
+        crawl.clock.advance(3_600_000)
+        again = {(await crawl.taken()).request.url for _ in range(2)}
+        assert again == {"http://a/2", "http://a/3"}
+
+
+async def test_hosts_that_others_send_to_are_told_before_their_claims_can_be_taken() -> None:
+    crawl = Crawl()
+    await crawl.frontier.add(links("a", 1))
+    await crawl.frontier.visit("other", [Visit("a", 1, waiting=1)], keep_ms=10_000)
+    told: list[str] = []
+    crawl.buffer.after_shared = lambda hosts: told.extend([*hosts, str(crawl.buffer.can_take)])
+    async with crawl.running():
+        await crawl.taken()
+    assert told == ["a", "False"]
 
 
 # When requests were sent

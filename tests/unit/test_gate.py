@@ -1,17 +1,52 @@
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from itertools import pairwise
 
 import pytest
+from scrapy import Request
 
 from weft.clock import monotonic_s
 from weft.engine import gate as module
-from weft.engine.gate import Gate
+from weft.engine.gate import Gate, Limits
 
 pytestmark = pytest.mark.timeout(20)
 
 DELAY_S = 0.02
+
+
+def request() -> Request:
+    return Request("http://a/")
+
+
+def try_pass(gate: Gate, host: str, delay_s: float, concurrency: int = 99) -> bool:
+    return gate.try_pass(request(), host, Limits(delay_s, concurrency))
+
+
+class Turn:
+    """It can be had when it is there."""
+
+    def __init__(self, *, is_there: bool = True) -> None:
+        self.is_there = is_there
+
+    def take(self) -> bool:
+        return self.is_there
+
+    async def wait(self) -> None:
+        await asyncio.sleep(0.001)
+
+
+AT_ONCE = Turn()
+
+
+async def wait(
+    gate: Gate,
+    host: str,
+    delay_s: float,
+    may_send: Callable[[], Awaitable[bool]],
+    turn: Turn = AT_ONCE,
+) -> bool:
+    return await gate.wait(request(), host, Limits(delay_s, 99), turn, may_send)
 
 
 class Watch:
@@ -35,47 +70,47 @@ def gate(watch: Watch) -> Gate:
 
 
 def test_the_first_request_of_a_host_passes_at_once(gate: Gate) -> None:
-    assert gate.try_pass("a", 10)
-    assert gate.try_pass("b", 10)
+    assert try_pass(gate, "a", 10)
+    assert try_pass(gate, "b", 10)
 
 
 def test_the_next_passes_after_the_delay(gate: Gate, watch: Watch) -> None:
-    assert gate.try_pass("a", 10)
+    assert try_pass(gate, "a", 10)
     watch.now_s += 9.9
-    assert not gate.try_pass("a", 10)
+    assert not try_pass(gate, "a", 10)
     watch.now_s += 0.1
-    assert gate.try_pass("a", 10)
-    assert not gate.try_pass("a", 10)
+    assert try_pass(gate, "a", 10)
+    assert not try_pass(gate, "a", 10)
 
 
 def test_without_a_delay_all_pass(gate: Gate) -> None:
-    assert all(gate.try_pass("a", 0) for _ in range(4))
+    assert all(try_pass(gate, "a", 0) for _ in range(4))
 
 
 def test_the_delay_counts_from_the_request_before(gate: Gate) -> None:
-    assert gate.try_pass("a", 0)
-    assert not gate.try_pass("a", 10)
-    assert gate.try_pass("a", 0)
+    assert try_pass(gate, "a", 0)
+    assert not try_pass(gate, "a", 10)
+    assert try_pass(gate, "a", 0)
 
 
 def test_a_request_that_was_held_up_moves_the_next(gate: Gate, watch: Watch) -> None:
     gate.note_sent("a", ago_s=4)
     watch.now_s += 5.9
-    assert not gate.try_pass("a", 10)
+    assert not try_pass(gate, "a", 10)
     watch.now_s += 0.2
-    assert gate.try_pass("a", 10)
+    assert try_pass(gate, "a", 10)
 
 
 def test_an_older_request_does_not_bring_the_next_forward(gate: Gate, watch: Watch) -> None:
-    gate.try_pass("a", 10)
+    try_pass(gate, "a", 10)
     gate.note_sent("a", ago_s=4)
     watch.now_s += 6.1
-    assert not gate.try_pass("a", 10)
+    assert not try_pass(gate, "a", 10)
 
 
 def test_how_long_ago_the_last_was_sent(gate: Gate, watch: Watch) -> None:
     assert gate.sent_ago_ms("a") is None
-    gate.try_pass("a", 0)
+    try_pass(gate, "a", 0)
     assert gate.sent_ago_ms("a") == 0
     watch.now_s += 1.5
     assert gate.sent_ago_ms("a") == 1500
@@ -89,8 +124,8 @@ def test_the_host_that_was_fetched_longest_ago_is_forgotten(
 ) -> None:
     monkeypatch.setattr(module, "MAX_HOSTS", 2)
     for host in ("a", "b", "a", "c"):  # b goes
-        gate.try_pass(host, 0)
-    assert [gate.try_pass(host, 10) for host in "acb"] == [False, False, True]
+        try_pass(gate, host, 0)
+    assert [try_pass(gate, host, 10) for host in "acb"] == [False, False, True]
 
 
 # Standing in line
@@ -108,7 +143,7 @@ async def send_all(gate: Gate, count: int, meanwhile: Callable[[], None]) -> lis
     """The times at which so many requests of one host passed."""
 
     async def send() -> float:
-        assert await gate.wait("a", DELAY_S, yes)
+        assert await wait(gate, "a", DELAY_S, yes)
         return time.monotonic()
 
     sending = asyncio.gather(*(send() for _ in range(count)))
@@ -135,20 +170,20 @@ async def test_those_in_line_are_a_delay_apart_after_the_process_was_stopped() -
 
 async def test_nobody_overtakes_those_in_line() -> None:
     gate = Gate()
-    gate.try_pass("a", 0)
-    waiting = asyncio.ensure_future(gate.wait("a", DELAY_S, yes))
+    try_pass(gate, "a", 0)
+    waiting = asyncio.ensure_future(wait(gate, "a", DELAY_S, yes))
     await asyncio.sleep(0)
-    assert not gate.try_pass("a", 0)
-    assert gate.try_pass("b", 0)
+    assert not try_pass(gate, "a", 0)
+    assert try_pass(gate, "b", 0)
     assert await waiting
-    assert gate.try_pass("a", 0)
+    assert try_pass(gate, "a", 0)
 
 
 async def test_one_that_may_not_be_sent_does_not_count() -> None:
     gate = Gate()
-    assert not await gate.wait("a", 10, no)
+    assert not await wait(gate, "a", 10, no)
     assert gate.sent_ago_ms("a") is None
-    assert gate.try_pass("a", 10)
+    assert try_pass(gate, "a", 10)
 
 
 async def test_it_is_asked_when_its_turn_has_come_and_the_others_wait_for_the_answer() -> None:
@@ -164,9 +199,9 @@ async def test_it_is_asked_when_its_turn_has_come_and_the_others_wait_for_the_an
         asked.put_nowait(ago_ms)
         return await answer.wait()
 
-    gate.try_pass("a", 0)
-    first = asyncio.ensure_future(gate.wait("a", DELAY_S, may_send))
-    second = asyncio.ensure_future(gate.wait("a", 0, yes))
+    try_pass(gate, "a", 0)
+    first = asyncio.ensure_future(wait(gate, "a", DELAY_S, may_send))
+    second = asyncio.ensure_future(wait(gate, "a", 0, yes))
     await asked.get()
     await asyncio.sleep(DELAY_S)
     assert not first.done()
@@ -182,18 +217,97 @@ async def test_one_that_may_no_longer_be_sent_does_not_wait_for_its_turn() -> No
     async def no() -> bool:
         return False
 
-    gate.try_pass("a", 0)
+    try_pass(gate, "a", 0)
     started_s = monotonic_s()
-    assert not await gate.wait("a", 3600, no)
+    assert not await wait(gate, "a", 3600, no)
     assert monotonic_s() - started_s < 5
 
 
 async def test_one_that_goes_away_does_not_hold_up_the_others() -> None:
     gate = Gate()
-    gate.try_pass("a", 0)
-    first = asyncio.ensure_future(gate.wait("a", 3600, yes))
-    second = asyncio.ensure_future(gate.wait("a", 0, yes))
+    try_pass(gate, "a", 0)
+    first = asyncio.ensure_future(wait(gate, "a", 3600, yes))
+    second = asyncio.ensure_future(wait(gate, "a", 0, yes))
     await asyncio.sleep(0)
     first.cancel()
     assert await second
-    assert gate.try_pass("a", 0)
+    assert try_pass(gate, "a", 0)
+
+
+# Room
+
+
+async def test_no_more_pass_than_a_host_allows() -> None:
+    gate = Gate()
+    first, second, third = (request() for _ in range(3))
+    limits = Limits(0, 2)
+    assert gate.try_pass(first, "a", limits)
+    assert gate.try_pass(second, "a", limits)
+    assert not gate.try_pass(third, "a", limits)
+    assert gate.under_way("a") == 2
+    waiting = asyncio.ensure_future(gate.wait(third, "a", limits, AT_ONCE, yes))
+    await asyncio.sleep(DELAY_S)
+    assert not waiting.done()
+    assert gate.standing("a") == 1
+    assert gate.try_pass(request(), "b", limits)
+    gate.leave(second)
+    assert await waiting
+    assert gate.under_way("a") == 2
+
+
+def test_hosts_that_nobody_is_under_way_to_are_forgotten(gate: Gate) -> None:
+    one, other = request(), request()
+    assert gate.try_pass(one, "a", Limits(0, 1))
+    gate.leave(one)
+    gate.leave(one)
+    gate.leave(other)  # it never passed
+    assert (gate.under_way("a"), gate.standing("a")) == (0, 0)
+    assert not gate._counts
+    assert not gate._under_way
+
+
+# Turns
+
+
+async def test_who_needs_a_turn_waits_for_it_first_in_line() -> None:
+    gate = Gate()
+    turn = Turn(is_there=False)
+    first = asyncio.ensure_future(wait(gate, "a", 0, yes, turn))
+    second = asyncio.ensure_future(wait(gate, "a", 0, yes))
+    await asyncio.sleep(DELAY_S)
+    assert not first.done()
+    assert not second.done()
+    assert gate.sent_ago_ms("a") is None
+    turn.is_there = True
+    assert await first
+    assert await second
+
+
+async def test_a_turn_is_taken_after_the_delay_only() -> None:
+    gate = Gate()
+    taken: list[float] = []
+
+    class Noted(Turn):
+        def take(self) -> bool:
+            taken.append(time.monotonic())
+            return True
+
+    try_pass(gate, "a", 0)
+    sent_at_s = time.monotonic()
+    assert await wait(gate, "a", DELAY_S, yes, Noted())
+    assert len(taken) == 1
+    assert taken[0] - sent_at_s > 0.9 * DELAY_S
+
+
+# Pauses
+
+
+def test_nothing_passes_to_a_host_that_wants_to_be_left_alone(gate: Gate, watch: Watch) -> None:
+    gate.pause("a", 5)
+    gate.pause("a", 1)  # a pause is never shortened
+    assert gate.pause_left_s("a") == 5
+    assert not try_pass(gate, "a", 0)
+    assert try_pass(gate, "b", 0)
+    watch.now_s += 5
+    assert gate.pause_left_s("a") == 0
+    assert try_pass(gate, "a", 0)

@@ -131,3 +131,14 @@ def test_never_more_than_allowed_is_under_way_and_nothing_is_stuck(operations: l
             under_way[host] -= 1
         assert all(under_way[host] <= LIMITS[host] for host in LIMITS)
         assert len(ready) == len(ready.tokens()) == waiting.total()
+
+
+def test_everything_that_waits_for_a_host_can_be_taken_away() -> None:
+    ready = filled(Ready(lambda host: 1), "aaabb")
+    assert taken(ready) == "ab"
+    assert [claim.token for claim in ready.take_host("a")] == [1, 2]
+    assert ready.take_host("a") == []
+    ready.ended("a")
+    ready.ended("b")
+    assert taken(ready) == "b"
+    assert len(ready) == 0

@@ -68,7 +68,7 @@ class MediaClaims:
         self._prefix = keys.job_prefix(job)
         self._owner = owner
         self._claim_ms = claim_ms
-        self._turns = asyncio.Semaphore(MAX_CALLS)
+        self._room = asyncio.Semaphore(MAX_CALLS)
 
     @property
     def claim_s(self) -> float:
@@ -94,6 +94,6 @@ class MediaClaims:
         await self._run(END.call(self._prefix, NO_CONFIG, call, [result]))
 
     async def _run(self, command: Command) -> Any:
-        async with self._turns:
+        async with self._room:
             [reply] = await self._client.run([command])
         return reply

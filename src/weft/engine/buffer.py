@@ -121,6 +121,8 @@ class Buffer:
         self.before_round: Callable[[], None] = lambda: None
         #: Called after each round: there may be claims to take.
         self.after_round: Callable[[], None] = lambda: None
+        #: Called with hosts that other workers send to as well, before their claims can be taken.
+        self.after_shared: Callable[[Sequence[str]], None] = lambda hosts: None
         #: Called when the frontier may have forgotten what it was told lately.
         self.after_restart: Callable[[], None] = lambda: None
 
@@ -217,6 +219,14 @@ class Buffer:
             self._is_paused = is_paused
             self._claim_soon()
             self._disturb()
+
+    def put_back_host(self, host: str, delay_s: float) -> None:
+        """Give back what waits for this host, when the delay is over."""
+        at_s = self._now_s() + delay_s
+        self._returns += [
+            Return(claim.token, at_s) for claim in self._holding.ready.take_host(host)
+        ]
+        self._disturb()
 
     @property
     def in_hand(self) -> int:
@@ -435,6 +445,8 @@ class Buffer:
         if wanted <= 0 or self._now_s() < self._claim_at_s or not self.is_sure:
             return
         claimed = await self._frontier.claim(self._owner, wanted)
+        if claimed.shared_hosts:
+            self.after_shared(claimed.shared_hosts)
         for claim in claimed.claims:
             self._holding.ready.put(claim)
         if claimed.claims:

@@ -15,8 +15,7 @@ from scrapy.utils.defer import _process_pending_io, deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from weft.engine.closing import Closing
-from weft.engine.fates import Fates
-from weft.engine.scheduler import scheduler_of
+from weft.engine.scheduler import Scheduler, scheduler_of
 
 
 class Downloader(ScrapyDownloader):
@@ -30,12 +29,12 @@ class Downloader(ScrapyDownloader):
         self._has_slots = crawler.settings.getbool("AUTOTHROTTLE_ENABLED")
 
     @cached_property
-    def _fates(self) -> Fates:
-        return scheduler_of(self.crawler).fates
+    def _scheduler(self) -> Scheduler:
+        return scheduler_of(self.crawler)
 
     @cached_property
     def _closing(self) -> Closing:
-        return scheduler_of(self.crawler).closing
+        return self._scheduler.closing
 
     def fetch(self, request: Request, spider: Spider | None = None) -> Deferred[Any]:
         return deferred_from_coro(self.download(request))
@@ -46,11 +45,11 @@ class Downloader(ScrapyDownloader):
         try:
             result = await self.middleware.download_async(self._enqueue_request, request)
         except Exception as error:
-            self._fates.note_error(request, error)
+            self._scheduler.fates.note_error(request, error)
             raise
         finally:
             self.active.remove(request)
-        self._fates.note_result(request, result)
+        self._scheduler.fates.note_result(request, result)
         return result
 
     async def _enqueue_request(self, request: Request) -> Response:
@@ -58,7 +57,7 @@ class Downloader(ScrapyDownloader):
         try:
             return await self._closing.cut_short(send(request))
         finally:
-            self._fates.note_left_downloader(request)
+            self._scheduler.note_left_downloader(request)
 
     async def _send(self, request: Request) -> Response:
         """What Scrapy's slots do, without waiting in one."""

@@ -64,8 +64,11 @@ class Fates:
         if fate := self._fates.get(request):
             fate.status = response.status
             fate.fetched_at_ms = self._clock.now_ms()
-            now = datetime.fromtimestamp(fate.fetched_at_ms / 1000, UTC)
-            fate.retry_after_ms = retry_after_ms(response.headers.get("Retry-After"), now)
+            fate.retry_after_ms = self.retry_after_ms(response)
+
+    def retry_after_ms(self, response: Response) -> int:
+        now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
+        return retry_after_ms(response.headers.get("Retry-After"), now)
 
     def note_left_downloader(self, request: Request) -> None:
         """It is no longer under way."""

@@ -59,12 +59,12 @@ def share_downloads(pipeline: MediaPipeline, claims: Callable[[], "MediaClaims |
         others = claims()
         if others is None:
             return await go()
-        return await Turn(pipeline, request, others).result_of(go)
+        return await WantedFile(pipeline, request, others).result_of(go)
 
     setattr(pipeline, _DOWNLOAD, download_once)
 
 
-class Turn:
+class WantedFile:
     """One file of a pipeline that we want."""
 
     def __init__(self, pipeline: MediaPipeline, request: Request, claims: "MediaClaims") -> None:

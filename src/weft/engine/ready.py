@@ -70,6 +70,12 @@ class Ready:
                 del self._waiting[host]
         self._line = deque(host for host in self._line if host in self._waiting)
 
+    def take_host(self, host: str) -> list[Claim]:
+        """Everything that waits for one host, to be given back."""
+        claims = list(self._waiting.get(host, ()))
+        self.discard({claim.token for claim in claims})
+        return claims
+
     def take_all(self) -> list[Claim]:
         """Everything that waits, to be given back."""
         claims = [claim for waiting in self._waiting.values() for claim in waiting]

@@ -48,6 +48,7 @@ from weft.engine.settings import check_host_key, read_settings
 from weft.engine.share import Share
 from weft.engine.stops import CUT_S, Stops
 from weft.engine.timers import TimerSweep
+from weft.engine.visits import Visits
 from weft.errors import EngineError, FingerprintError, PackError, StoreError, WeftError
 from weft.frontier import LeasesBuckets, open_frontier
 from weft.records import Claim, Ending, PackedRequest
@@ -69,6 +70,9 @@ RECENT_ON_PAGE = 2**10
 FORGETTINGS = 24
 #: Start requests that are kept to be added again if the store forgets them: no page has them.
 MAX_STARTS = 10_000
+#: When a host has asked for a pause, its claims are given back after this time at the latest: by
+#: then the frontier knows of it too.
+GIVE_BACK_S = 1.0
 #: How long to wait for a shared store when the crawl is being closed.
 CLOSE_S = 20.0
 #: Time between two looks whether to go on waiting for a store that does not answer.
@@ -136,6 +140,7 @@ class Scheduler(BaseScheduler):
                 await self._start_share(self._share, buffer)
             self._buffer = buffer
             self._rounds = asyncio.ensure_future(buffer.run())
+            self.visits.start()
             self._timers.start()
             self.stops.start()
         except WeftError as error:
@@ -166,6 +171,16 @@ class Scheduler(BaseScheduler):
             share=self._share,
             keys=self.keys,
         )
+        self.visits = Visits(
+            self._frontier,
+            self.gate,
+            owner=owner,
+            concurrency_of=lambda host: config.limits_of(host).concurrency,
+            keep_s=config.lease_s,
+        )
+        self.visits.after_error = buffer.give_up
+        self.visits.after_pause = self._pause_host
+        buffer.after_shared = self.visits.note_shared
         buffer.before_round = self._collect
         buffer.after_round = self._after_round
         buffer.after_restart = self._after_restart
@@ -202,6 +217,7 @@ class Scheduler(BaseScheduler):
             resume = f"weft job resume {job} --store {self.config.store.place}"
             raise StoreError(f"the job {job} was stopped; `{resume}` lets it go on")
         share.after_doubt = buffer.doubt
+        share.after_call = self.visits.note_shared
         share.after_lapse = self._cut_off
         share.after_beat = self._obey
         share.after_error = buffer.give_up
@@ -292,6 +308,7 @@ class Scheduler(BaseScheduler):
         except WeftError as error:
             self._give_up(error)
         finally:
+            await self.visits.close()
             self._record_stats()
             await self._stack.aclose()
 
@@ -416,6 +433,22 @@ class Scheduler(BaseScheduler):
             await (asyncio.sleep(CUT_S) if self.stops.is_cutting else self.buffer.renewal(LOOK_S))
         return self.may_send(claim)
 
+    def note_left_downloader(self, request: Request) -> None:
+        """It is no longer under way, whatever became of it."""
+        self.gate.leave(request)
+        self.visits.leave(request)
+        self.fates.note_left_downloader(request)
+
+    def note_overloaded(self, host: str, retry_after_ms: int) -> None:
+        """It has had enough, and wants to be left alone for so long, or as long as we choose."""
+        config = self.config.frontier
+        self._pause_host(host, max(config.backoff_ms, min(retry_after_ms, config.max_pause_ms)))
+
+    def _pause_host(self, host: str, pause_ms: int) -> None:
+        """What waits for it here waits in the frontier from now on."""
+        self.gate.pause(host, pause_ms / 1000)
+        self.buffer.put_back_host(host, min(GIVE_BACK_S, pause_ms / 1000))
+
     # What goes wrong
 
     def _refuse(self, error: PackError, *urls: str) -> None:
@@ -472,7 +505,9 @@ class Scheduler(BaseScheduler):
     def _end(self, fate: Fate) -> None:
         if fate.is_abandoned:
             delay_ms = max(fate.claim.delay_ms, fate.crawl_delay_ms) if fate.is_sent else 0
-            self.buffer.put_back(fate.claim, delay_ms / 1000)
+            host = self.keys.key(fate.claim.request.host)
+            pause_s = min(GIVE_BACK_S, self.gate.pause_left_s(host))
+            self.buffer.put_back(fate.claim, max(delay_ms / 1000, pause_s))
             return
         outcome = fate.outcome()
         self.pages += fate.is_page

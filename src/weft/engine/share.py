@@ -80,6 +80,8 @@ class Share:
         #: Called when what is under way must end now: the time of the leases is over, or others
         #: wait for buckets for too long.
         self.after_lapse: Callable[[str], None] = lambda why: None
+        #: Called with hosts of ours that other workers want turns of.
+        self.after_call: Callable[[Sequence[str]], None] = lambda hosts: None
         #: Called with that, once a second.
         self.after_beat: Callable[[JobState], None] = lambda state: None
         #: Called when the store has failed for good.
@@ -130,6 +132,8 @@ class Share:
         )
         self.buckets = hold.buckets
         self.state = view.state
+        if hold.called:
+            self.after_call(hold.called)
         if hold.is_lost or not self.is_sure:
             self.after_doubt()
         self._note_beaten(asked_at_s)

@@ -85,17 +85,18 @@ def take_turns(
     policy.note_told(record, visit.host, visit, config, now_ms)
     policy.note_status(record, visit.status, visit.retry_after_ms, config, now_ms)
     me = _enter(there, owner, visit, keep_ms, now_ms)
-    _note_sharing(there, record, owner, now_ms)
+    _note_sharing(there, record, now_ms)
     given, next_in_ms = _give(record, there, me, visit, config, now_ms)
     me.places += given
     me.has_unused |= given > 0
-    if given or not visit.waiting:
+    if given:
         me.waits_since_ms = 0
     is_needed = me.is_busy or (there.sharing and _has_claims(record, owner))
     if not is_needed:
         there.visitors.remove(me)
     record.is_visited = not there.is_over
-    return Turns(given, next_in_ms, there.sharing)
+    pause_ms = record.next_at_ms - now_ms if policy.is_pausing(record, now_ms) else 0
+    return Turns(given, next_in_ms, there.sharing, pause_ms)
 
 
 def called(record: HostRecord, there: Visitors) -> set[str]:
@@ -116,13 +117,13 @@ def _enter(there: Visitors, owner: str, visit: Visit, keep_ms: int, now_ms: int)
     me.places = visit.under_way + visit.unused
     me.has_unused = visit.unused > 0
     me.sharing = visit.sharing
-    me.waits_since_ms = me.waits_since_ms or now_ms
+    me.waits_since_ms = (me.waits_since_ms or now_ms) if visit.waiting else 0
     return me
 
 
-def _note_sharing(there: Visitors, record: HostRecord, owner: str, now_ms: int) -> None:
-    has_others = any(visitor.owner != owner and visitor.is_busy for visitor in there.visitors)
-    if has_others or any(name != owner for name, _ in record.owners):
+def _note_sharing(there: Visitors, record: HostRecord, now_ms: int) -> None:
+    busy = {visitor.owner for visitor in there.visitors if visitor.is_busy}
+    if busy and len(busy.union(owner for owner, _ in record.owners)) > 1:
         there.sharing = there.sharing or now_ms
         there.shared_until_ms = now_ms + SHARED_MS
     elif there.shared_until_ms <= now_ms:
@@ -143,29 +144,22 @@ def _give(
     unaware = called(record, there)
     if me.owner in unaware:
         return 0, 0  # it hears of it by this answer
-    if unaware or _is_behind(there, me, now_ms):
-        return 0, None
-    if policy.is_pausing(record, now_ms):
-        return 0, record.next_at_ms - now_ms
-    free = visit.concurrency - sum(visitor.places for visitor in there.visitors)
-    if free <= 0:
+    if unaware:
         return 0, None
     is_host_its_own = not there.sharing and _has_claims(record, me.owner)
-    if is_host_its_own or not policy.delay_ms(record, visit.host, config):
+    has_delay = not is_host_its_own and policy.delay_ms(record, visit.host, config) > 0
+    if record.next_at_ms > now_ms and (has_delay or record.is_pausing):
+        return 0, record.next_at_ms - now_ms
+    free = visit.concurrency - sum(visitor.places for visitor in there.visitors)
+    if free <= 0 or _is_behind(there, me, now_ms):
+        return 0, None
+    if not has_delay:
         return min(free, visit.waiting), None
-    return _give_one(record, there, visit.host, config, now_ms)
-
-
-def _give_one(
-    record: HostRecord, there: Visitors, host: str, config: FrontierConfig, now_ms: int
-) -> tuple[int, int | None]:
-    """The delay counts from the moment of sending: who has a turn uses it first."""
+    # The delay counts from the moment of sending: who has a turn uses it first.
     if any(visitor.has_unused for visitor in there.visitors):
         return 0, None
-    if record.next_at_ms > now_ms:
-        return 0, record.next_at_ms - now_ms
-    policy.start_delay(record, host, config, now_ms)
-    return 1, policy.delay_ms(record, host, config)
+    policy.start_delay(record, visit.host, config, now_ms)
+    return 1, policy.delay_ms(record, visit.host, config)
 
 
 def _is_behind(there: Visitors, me: Visitor, now_ms: int) -> bool:

@@ -104,12 +104,14 @@ class TurnsContract:
             for _ in range(2):  # answers to requests that were under way together count once
                 turns = await visit(frontier, "me", waiting=1, status=status)
                 assert (turns.given, turns.next_in_ms) == (0, 1_000)
+            assert (await visit(frontier, "you")).pause_ms == 1_000
             turns = await visit(frontier, "me", waiting=1, status=200)
             assert (turns.given, turns.next_in_ms) == (0, 1_000)
             claims = await frontier.claim("me", 1)
             assert (claims.claims, claims.next_in_ms) == ([], 1_000)
             self.clock.advance(1_000)
-            assert (await visit(frontier, "me", waiting=1)).given == 1
+            turns = await visit(frontier, "me", waiting=1)
+            assert (turns.given, turns.pause_ms) == (1, 0)
             turns = await visit(frontier, "me", waiting=1, status=status)
             assert (turns.given, turns.next_in_ms) == (0, 2_000)
 
@@ -313,7 +315,9 @@ class TurnsContract:
             await visit(frontier, "you")
             self.clock.advance(SHARED_MS - 1)
             assert (await visit(frontier, "owner", sharing=sharing)).sharing == sharing
+            assert (await visit(frontier, "you", sharing=sharing)).sharing == sharing
             self.clock.advance(1)
+            assert (await visit(frontier, "you", sharing=sharing)).sharing == 0
             assert (await visit(frontier, "owner", sharing=sharing)).sharing == 0
             # Next time it has another number: what was known of the last one means nothing.
             turns = await visit(frontier, "you", waiting=1)

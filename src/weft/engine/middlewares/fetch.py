@@ -1,5 +1,6 @@
 """Next to the network: the last gate before sending, and the first to see what came back."""
 
+import asyncio
 import logging
 from collections.abc import Coroutine
 from functools import cached_property
@@ -12,10 +13,12 @@ from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
 
 from weft.engine.answers import drop_bad_location
-from weft.engine.aside import Aside
+from weft.engine.gate import LOOK_S, Limits, Turn
 from weft.engine.outcome import Fate, describe
 from weft.engine.scheduler import Scheduler, scheduler_of
 from weft.errors import StoreError
+from weft.frontier.policy import OVERLOADED
+from weft.records import Claim
 from weft.urls import host_key
 
 logger = logging.getLogger(__name__)
@@ -28,7 +31,6 @@ class FetchMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._crawl_delays_s: dict[str, float] = {}
-        self._aside = Aside()
         crawler.signals.connect(self._note_robots, signals.robots_parsed)
 
     @classmethod
@@ -43,21 +45,48 @@ class FetchMiddleware:
         scheduler = self._scheduler
         fate = scheduler.fates.get(request)
         if fate is None:
-            return self._wait_aside(request)
+            return self._pass_side(request)
         host = scheduler.keys.key(fate.claim.request.host)
-        delay_s = self._delay_s(host, fate)
-        if scheduler.may_send(fate.claim) and scheduler.gate.try_pass(host, delay_s):
+        limits = self._limits(host, fate)
+        if (
+            scheduler.may_send(fate.claim)
+            and scheduler.visits.is_free(host)
+            and scheduler.gate.try_pass(request, host, limits)
+        ):
             fate.is_sent = True
             return None
-        return self._wait_for_turn(request, fate, host, delay_s)
+        return self._pass_claim(request, fate, host, limits)
 
-    async def _wait_aside(self, request: Request) -> None:
-        """What is no claim stands in line with those of its kind first, then with all."""
+    def _limits(self, host: str, fate: Fate | None) -> Limits:
+        limits = self._scheduler.config.limits_of(host)
+        delay_s = limits.delay_ms / 1000
+        crawl_delay_s = self._crawl_delays_s.get(host, 0.0)
+        if fate:
+            fate.crawl_delay_ms = round(crawl_delay_s * 1000)
+            delay_s = max(delay_s, fate.claim.delay_ms / 1000)
+        return Limits(max(delay_s, crawl_delay_s), limits.concurrency)
+
+    async def _pass_claim(
+        self, request: Request, fate: Fate, host: str, limits: Limits
+    ) -> Request | None:
+        turn = self._scheduler.visits.claim_turn(request, host)
+        if await self._pass_gate(request, fate.claim, host, limits, turn):
+            fate.is_sent = True
+            return None
+        return _abandon(request, fate)
+
+    async def _pass_side(self, request: Request) -> None:
         if request.url in request.meta.get("redirect_urls", ()):
             raise IgnoreRequest("redirected in a circle")  # of other requests the frontier knows it
         host = await self._find_key(request)
-        await self._aside.enter(request, host, self._scheduler.config.limits_of(host).concurrency)
-        await self._wait_for_turn(request, None, host, self._delay_s(host, None))
+        limits = self._limits(host, None)
+        with self._scheduler.visits.side_turn(request, host) as turn:
+            while not await self._pass_gate(request, None, host, limits, turn):
+                if not await self._scheduler.may_send_soon(None):
+                    raise IgnoreRequest("the crawl is being closed")
+                # Not in line before the gate: claims stand there, which must be given back.
+                pause_s = self._scheduler.gate.pause_left_s(host)
+                await asyncio.sleep(min(LOOK_S, pause_s))
 
     async def _find_key(self, request: Request) -> str:
         name = host_key(request.url)
@@ -66,41 +95,41 @@ class FetchMiddleware:
         except StoreError:  # the crawl is ending for that; this request waits like all others
             return self._scheduler.keys.key(name)
 
-    def _delay_s(self, host: str, fate: Fate | None) -> float:
-        delay_s = self._scheduler.config.limits_of(host).delay_ms / 1000
-        crawl_delay_s = self._crawl_delays_s.get(host, 0.0)
-        if fate:
-            fate.crawl_delay_ms = round(crawl_delay_s * 1000)
-            delay_s = max(delay_s, fate.claim.delay_ms / 1000)
-        return max(delay_s, crawl_delay_s)
-
-    async def _wait_for_turn(
-        self, request: Request, fate: Fate | None, host: str, delay_s: float
-    ) -> Request | None:
+    async def _pass_gate(
+        self, request: Request, claim: Claim | None, host: str, limits: Limits, turn: Turn
+    ) -> bool:
         scheduler = self._scheduler
-        claim = fate.claim if fate else None
-        if await scheduler.gate.wait(host, delay_s, lambda: scheduler.may_send_soon(claim)):
-            if fate:
-                fate.is_sent = True
-            return None
-        if fate is None:
-            raise IgnoreRequest("the crawl is being closed")
-        return _abandon(request, fate)
+
+        async def may_send() -> bool:
+            return not scheduler.gate.pause_left_s(host) and await scheduler.may_send_soon(claim)
+
+        return await scheduler.gate.wait(request, host, limits, turn, may_send)
 
     def process_response(self, request: Request, response: Response) -> Response:
         scheduler = self._scheduler
         host = self._key_of(request)
-        self._aside.leave(request)
+        fate = scheduler.fates.get(request)
+        if (fate is None or response.status in OVERLOADED) and "cached" not in response.flags:
+            self._note_answer(host, fate, response)
         scheduler.fates.note_fetched(request, response)
         if problem := drop_bad_location(response, request.url):
             logger.info("%s %s", request.url, problem)
-            if fate := scheduler.fates.get(request):
+            if fate:
                 fate.fetch_error = problem
         # How long ago Scrapy began to send it.
         latency_s = request.meta.get("download_latency")
         if latency_s is not None:
             scheduler.gate.note_sent(host, latency_s)
         return response
+
+    def _note_answer(self, host: str, fate: Fate | None, response: Response) -> None:
+        """What it says about its host. That of a claim is told with its outcome."""
+        scheduler = self._scheduler
+        retry_after_ms = scheduler.fates.retry_after_ms(response)
+        if response.status in OVERLOADED:
+            scheduler.note_overloaded(host, retry_after_ms)
+        if fate is None:
+            scheduler.visits.note_answer(host, response.status, retry_after_ms)
 
     def _key_of(self, request: Request) -> str:
         """The host key of a request that was sent."""
@@ -109,7 +138,6 @@ class FetchMiddleware:
         return self._scheduler.keys.key(name)
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
-        self._aside.leave(request)
         scheduler = self._scheduler
         fate = scheduler.fates.get(request)
         if fate is None:
@@ -130,6 +158,8 @@ class FetchMiddleware:
             # Of several hosts with one host key, all get the longest.
             key = self._key_of(request)
             self._crawl_delays_s[key] = max(delay_s, self._crawl_delays_s.get(key, 0.0))
+            crawl_delay_ms = round(self._crawl_delays_s[key] * 1000)
+            self._scheduler.visits.note_crawl_delay(key, crawl_delay_ms)
 
 
 def _abandon(request: Request, fate: Fate) -> Request:

@@ -120,6 +120,7 @@ class Visited(msgspec.Struct, frozen=True, array_like=True):
     #: -1: not before something changes.
     next_in_ms: int
     sharing: int
+    pause_ms: int
 
 
 class Groups(msgspec.Struct, frozen=True, array_like=True):

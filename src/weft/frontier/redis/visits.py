@@ -23,4 +23,4 @@ def pack_visit(visit: Visit, layout: Layout) -> PackedVisit:
 
 def unpack_turns(visited: Visited) -> Turns:
     next_in_ms = None if visited.next_in_ms < 0 else visited.next_in_ms
-    return Turns(visited.given, next_in_ms, visited.sharing)
+    return Turns(visited.given, next_in_ms, visited.sharing, visited.pause_ms)

@@ -2,7 +2,8 @@
 -- visits:   host, home (the prefix of the bucket that its hash names), concurrency, under way,
 --           unused, waiting, sharing, sent ago (-1: never), status, retry after, Crawl-delay
 -- returns   for each: turns given (-1: not done, the host has another bucket); when it may be worth
---           asking for more, in ms (-1: not before something changes); the number of the sharing
+--           asking for more, in ms (-1: not before something changes); the number of the sharing;
+--           how long the host wants to be left alone
 
 local SHARED_MS = 30000 -- these two as in turns.py
 local PATIENCE_MS = 2000
@@ -14,7 +15,7 @@ local function has_claims(record, name)
   return held_by(record, name) ~= nil
 end
 
-local function enter(there, under_way, unused, sharing)
+local function enter(there, under_way, unused, waiting, sharing)
   local me
   for _, visitor in ipairs(there[THOSE]) do
     if visitor[VISITOR] == owner then
@@ -30,7 +31,11 @@ local function enter(there, under_way, unused, sharing)
   me[PLACES] = under_way + unused
   me[HAS_UNUSED] = unused > 0
   me[KNOWS] = sharing
-  me[WAITS_SINCE] = me[WAITS_SINCE] > 0 and me[WAITS_SINCE] or now_ms
+  if waiting == 0 then
+    me[WAITS_SINCE] = 0
+  elseif me[WAITS_SINCE] == 0 then
+    me[WAITS_SINCE] = now_ms
+  end
   return me
 end
 
@@ -38,14 +43,19 @@ local function is_busy(visitor)
   return visitor[PLACES] > 0 or visitor[WAITS_SINCE] > 0
 end
 
-local function has_others(there, record)
+-- Whether one is busy there, and another is too, or has claims.
+local function do_several_send(there, record)
+  local first
   for _, visitor in ipairs(there[THOSE]) do
-    if visitor[VISITOR] ~= owner and is_busy(visitor) then
-      return true
+    if is_busy(visitor) then
+      if first then
+        return true
+      end
+      first = visitor[VISITOR]
     end
   end
   for _, held in ipairs(record[OWNERS]) do
-    if held[1] ~= owner then
+    if first and held[1] ~= first then
       return true
     end
   end
@@ -53,7 +63,7 @@ local function has_others(there, record)
 end
 
 local function note_sharing(there, record)
-  if has_others(there, record) then
+  if do_several_send(there, record) then
     there[SHARING] = there[SHARING] > 0 and there[SHARING] or now_ms
     there[SHARED_UNTIL] = now_ms + SHARED_MS
   elseif there[SHARED_UNTIL] <= now_ms then
@@ -93,43 +103,48 @@ local function is_behind(there, me)
   return false
 end
 
--- The delay counts from the moment of sending: who has a turn uses it first.
-local function give_one(there, record, host)
+local function places(there)
+  local many = 0
+  for _, visitor in ipairs(there[THOSE]) do
+    many = many + visitor[PLACES]
+  end
+  return many
+end
+
+local function has_unused(there)
   for _, visitor in ipairs(there[THOSE]) do
     if visitor[HAS_UNUSED] then
-      return 0, -1
+      return true
     end
   end
-  if record[NEXT_AT] > now_ms then
-    return 0, record[NEXT_AT] - now_ms
-  end
-  start_delay(host, record)
-  return 1, delay_of(host, record)
+  return false
 end
 
 local function give(there, record, me, host, most, waiting)
-  local many_called, is_me = find_called(there, record)
   if waiting == 0 then
     return 0, -1
-  elseif is_me then
+  end
+  local many_called, is_me = find_called(there, record)
+  if is_me then
     return 0, 0 -- it hears of it by this answer
-  elseif many_called > 0 or is_behind(there, me) then
-    return 0, -1
-  elseif is_pausing(record) then
-    return 0, record[NEXT_AT] - now_ms
-  end
-  local free = most
-  for _, visitor in ipairs(there[THOSE]) do
-    free = free - visitor[PLACES]
-  end
-  if free <= 0 then
+  elseif many_called > 0 then
     return 0, -1
   end
   local is_host_its_own = there[SHARING] == 0 and has_claims(record, owner)
-  if is_host_its_own or delay_of(host, record) == 0 then
-    return math.min(free, waiting), -1
+  local has_delay = not is_host_its_own and delay_of(host, record) > 0
+  if record[NEXT_AT] > now_ms and (has_delay or has_flag(record, PAUSING)) then
+    return 0, record[NEXT_AT] - now_ms
   end
-  return give_one(there, record, host)
+  local free = most - places(there)
+  if free <= 0 or is_behind(there, me) then
+    return 0, -1
+  elseif not has_delay then
+    return math.min(free, waiting), -1
+  elseif has_unused(there) then -- the delay counts from the moment of sending
+    return 0, -1
+  end
+  start_delay(host, record)
+  return 1, delay_of(host, record)
 end
 
 local function leave(there)
@@ -152,12 +167,12 @@ local function visit(host, most, under_way, unused, waiting, sharing, sent_ago_m
     note_sent(host, record, sent_ago_ms)
   end
   note_status(record, status, retry_after_ms)
-  local me = enter(there, under_way, unused, sharing)
+  local me = enter(there, under_way, unused, waiting, sharing)
   note_sharing(there, record)
   local given, next_in_ms = give(there, record, me, host, most, waiting)
   me[PLACES] = me[PLACES] + given
   me[HAS_UNUSED] = me[HAS_UNUSED] or given > 0
-  if given > 0 or waiting == 0 then
+  if given > 0 then
     me[WAITS_SINCE] = 0
   end
   if not is_busy(me) and not (there[SHARING] > 0 and has_claims(record, owner)) then
@@ -166,14 +181,14 @@ local function visit(host, most, under_way, unused, waiting, sharing, sent_ago_m
   save_visitors(host, record, there)
   redis.call(find_called(there, record) > 0 and 'SADD' or 'SREM', called, host)
   reposition(host, record)
-  return { given, next_in_ms, there[SHARING] }
+  return { given, next_in_ms, there[SHARING], is_pausing(record) and record[NEXT_AT] - now_ms or 0 }
 end
 
 local taken = {}
 for i, told in ipairs(visits) do
   local host, home = told[1], told[2]
   local is_here = picker ~= 'advanced' or (moved_to(host) or home) == prefix
-  taken[i] = is_here and visit(host, unpack(told, 3)) or { -1, -1, 0 }
+  taken[i] = is_here and visit(host, unpack(told, 3)) or { -1, -1, 0, 0 }
 end
 save_hosts()
 save_counters()
