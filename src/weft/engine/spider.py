@@ -5,8 +5,10 @@ batch, never as Scrapy requests; and of those that this process has met lately, 
 the href is looked at.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Container, Iterator
+from itertools import islice
 from typing import Any
 
 import can_ada
@@ -22,6 +24,10 @@ from weft.engine.scheduler import scheduler_of
 from weft.urls import NO_URL, host_key
 
 _IGNORED = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)
+#: Longer pages are not read in one go.
+LONG_BYTES = 262_144
+#: New links of such a page that are passed on at a time.
+MANY_LINKS = 2_000
 #: Longer links are traps or mistakes.
 MAX_URL_LENGTH = 2083
 # In an href: schemes, what belongs to the whole page, what parsers of URLs drop or turn around.
@@ -44,7 +50,7 @@ class SiteSpider(Spider):
         for url in self.start_urls:
             yield Request(url)
 
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[Any]:
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[Any] | AsyncIterator[Any]:
         depth = response.meta.get("depth", 0)
         page = {
             "url": response.url,
@@ -53,20 +59,38 @@ class SiteSpider(Spider):
             "depth": depth,
             "text_length": 0,
         }
-        if isinstance(response, TextResponse):
-            scheduler = scheduler_of(self.crawler)
-            text = response.text.encode(errors="replace")
-            if excess := find_excess(text, scheduler.config.page_limits):
-                scheduler.refuse(response, excess)
-                return
-            tree = parse_page(text)  # ours alone: it is changed below
-            if (base := base_of(tree, response.url)) is not None:
-                known = scheduler.known_hrefs(depth + 1)
-                yield FollowAll(new_links(tree, base, self._sites, known))
-            page["title"] = title_of(tree)
-            page["text_length"] = text_length_of(tree)
-            del tree  # the page may wait for the sinks
-        yield page
+        if not isinstance(response, TextResponse):
+            return iter((page,))
+        scheduler = scheduler_of(self.crawler)
+        text = response.text.encode(errors="replace")
+        if excess := find_excess(text, scheduler.config.page_limits):
+            scheduler.refuse(response, excess)
+            return iter(())
+        tree = parse_page(text)  # ours alone: it is changed below
+        base = base_of(tree, response.url)
+        known = scheduler.known_hrefs(depth + 1)
+        links = new_links(tree, base, self._sites, known) if base is not None else iter(())
+        if len(text) > LONG_BYTES:
+            return _read_in_turns(tree, links, page)
+        batch = FollowAll([*links])
+        _describe(tree, page)
+        return iter((batch, page))
+
+
+async def _read_in_turns(
+    tree: LexborHTMLParser, links: Iterator[str], page: dict[str, Any]
+) -> AsyncIterator[Any]:
+    """Other pages have a turn now and then: this one may have any number of links."""
+    while batch := [*islice(links, MANY_LINKS)]:
+        yield FollowAll(batch)
+        await asyncio.sleep(0)
+    _describe(tree, page)
+    yield page
+
+
+def _describe(tree: LexborHTMLParser, page: dict[str, Any]) -> None:
+    page["title"] = title_of(tree)
+    page["text_length"] = text_length_of(tree)
 
 
 def new_links(
