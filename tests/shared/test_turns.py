@@ -138,7 +138,7 @@ async def test_a_store_that_has_forgotten_turns_hears_of_them_again() -> None:
 
 async def test_visitors_move_with_their_host(redis_server: RedisServer) -> None:
     """The picker `advanced` sends a host that has nothing queued to another bucket."""
-    shape = {"buckets": 2, "picker": Picker.ADVANCED, "bucket_limit": 5}
+    shape: dict[str, Any] = {"buckets": 2, "picker": Picker.ADVANCED, "bucket_limit": 5}
     async with workers(redis_server, **shape) as [owner, you]:
         layout = owner.frontier._layout
         names = [f"host-{number}" for number in range(100)]

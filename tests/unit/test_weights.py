@@ -180,7 +180,7 @@ def test_the_weights_of_a_stable_cluster_converge_and_then_stay(
             weight = next_weight(weights[me], speeds[me], others)
             changes[me] += weight != weights[me] and number >= SETTLED
             weights[me] = weight
-    # Those that take long are at the edge: they change once or twice more, and then are far from it.
+    # Those that take long are at the edge: they change once or twice more, then are far from it.
     assert max(changes.values()) <= 2
     for weight, true_speed in zip(weights, true_speeds, strict=True):
         ratio = min(MOST, max(LEAST, true_speed / median(true_speeds)))

@@ -229,7 +229,7 @@ class TurnsContract:
             turns = await visit(frontier, "me", waiting=1)
             assert turns.given == 0
             assert turns.sharing
-            told = {"waiting": 1, "sharing": turns.sharing}
+            told: dict[str, Any] = {"waiting": 1, "sharing": turns.sharing}
             assert (await visit(frontier, "me", **told)).given == 1
             assert (await visit(frontier, "me", under_way=1, **told)).given == 0
 
@@ -254,7 +254,7 @@ class TurnsContract:
             assert (await visit(frontier, "you", waiting=1)).given == 0
             await visit(frontier, "owner", under_way=1, sharing=turns.sharing)
             assert (await visit(frontier, "you", waiting=1)).given == 1
-            told = {"under_way": 1, "waiting": 1, "sharing": turns.sharing}
+            told: dict[str, Any] = {"under_way": 1, "waiting": 1, "sharing": turns.sharing}
             assert (await visit(frontier, "owner", **told)).given == 0
 
     async def test_the_end_of_claims_is_not_waited_for(self) -> None:
