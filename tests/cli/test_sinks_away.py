@@ -15,7 +15,7 @@ from weft.testing.mariadb import MariaDbServer
 from weft.testing.waiting import wait_until
 
 PAGES = 20
-WAITS = "the crawl begins when it is there"
+WAITS = "and begins when it is there"
 
 CREWS = pytest.mark.parametrize("crew", [(), ("--workers", "2")], ids=["alone", "crew"])
 

@@ -147,7 +147,7 @@ async def test_a_crawl_does_not_begin_before_a_sink_is_back(
     await delivery.store([item(1)])
     await delivery.close()
     assert sink.items == [item(1)]
-    before = "the crawl begins when it is there (Ctrl-C ends it)"
+    before = "the crawl waits for it, and begins when it is there (Ctrl-C ends it)"
     assert caplog.messages == [
         f"it is down; {before}",
         "moody is back; the crawl goes on",

@@ -27,7 +27,7 @@ LONGEST_PAUSE_S = 15.0
 CLOSING_S = 10.0
 
 #: What people are told of a sink that is down, before the crawl and while it runs.
-BEFORE = "the crawl begins when it is there (Ctrl-C ends it)"
+BEFORE = "the crawl waits for it, and begins when it is there (Ctrl-C ends it)"
 MEANWHILE = "the crawl waits for it, nothing is lost"
 
 logger = logging.getLogger(__name__)
