@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import nursery
 from running import Weft
 from servers import SETUPS, Kit, Servers, emptied, skipped_if_missing
 from weft.bench.nginx import find_nginx
@@ -17,6 +18,12 @@ pytest.register_assert_rewrite("frontier_machine", "invariants")
 @pytest.fixture
 def weft(tmp_path: Path) -> Weft:
     return Weft(tmp_path)
+
+
+@pytest.fixture
+def _fresh_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As users start it."""
+    monkeypatch.setattr(nursery, "IS_THERE", False)
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
-import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any, TypeVar
 
+import nursery
 from running import WEFT, Weft
 from weft.cli.store import ask
 from weft.cluster.jobs import Job, Jobs, Worker
@@ -29,7 +30,7 @@ class NodeProcess:
         # To a file: nobody reads a pipe while it runs.
         self._log = weft.directory / f"{name}.log"
         with self._log.open("w") as log:
-            self.process = subprocess.Popen(
+            self.process = nursery.Popen(
                 [WEFT, "worker", "--store", url, "--name", name, *options],
                 cwd=weft.directory,
                 stdout=log,
@@ -71,7 +72,7 @@ class Fleet:
             node.process.kill()
             node.process.wait()
 
-    def run(self, *command: str) -> "subprocess.CompletedProcess[str]":
+    def run(self, *command: str) -> CompletedProcess[str]:
         """A command with this store."""
         return self.weft(*command, "--store", self.url)
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nursery
+
 Process = subprocess.Popen[str]
 
 WEFT = str(Path(sys.executable).with_name("weft"))
@@ -17,13 +19,10 @@ class Weft:
         self.directory = directory
 
     def __call__(self, *arguments: str, timeout: float = 100) -> "subprocess.CompletedProcess[str]":
-        command = [WEFT, *arguments]
-        return subprocess.run(
-            command, cwd=self.directory, capture_output=True, text=True, timeout=timeout
-        )
+        return nursery.run([WEFT, *arguments], cwd=self.directory, timeout=timeout)
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
+        return nursery.Popen(
             [WEFT, *arguments],
             cwd=self.directory,
             stdout=subprocess.PIPE,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import nursery
 from storing import batch_of
 from weft.sinks import PartedJsonLinesSink, Sink, SinkConfig, make_sink
 
@@ -36,7 +37,7 @@ class Worker:
 
     def __init__(self, output: Path, job_dir: Path, merge_every_s: float) -> None:
         arguments = [__file__, str(output), str(job_dir), str(merge_every_s)]
-        self._process = subprocess.Popen(
+        self._process = nursery.Popen(
             [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 

@@ -95,13 +95,15 @@ def start_crawl(
     settings: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> subprocess.Popen[str]:
+    from nursery import Popen  # here, for the process that is started does not find it
+
     order = {
         "spiders": [[spider.__module__, spider.__qualname__] for spider in spiders],
         "settings": {"ADDONS": {"weft.Addon": 500}, "TELNETCONSOLE_ENABLED": False}
         | dict(settings or {}),
         "arguments": arguments,
     }
-    return subprocess.Popen(
+    return Popen(
         [sys.executable, __file__, json.dumps(order)],
         cwd=directory,
         stdout=subprocess.PIPE,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import nursery
 from weft.engine.scrapyparts import ScrapyPart
 from weft.records import Stats
 from weft.testing import Site, SiteServer
@@ -61,7 +62,7 @@ def closed_port() -> int:
 
 def start_crawl(directory: Path, spider: str, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "feed.jsonl", *options]
-    return subprocess.Popen(
+    return nursery.Popen(
         command, cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
 

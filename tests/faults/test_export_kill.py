@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import exporting
+import nursery
 from exporting import shown_numbers, store_and_close
 from storing import numbers_until
 from weft.sinks import has_left_items
@@ -19,7 +20,7 @@ ROUNDS = 8
 def stored_before_kill(output: Path, job_dir: Path, first: int, after_s: float) -> int:
     """Start the victim at batch `first`, kill it; how many batches it had acknowledged."""
     command = [sys.executable, exporting.__file__, str(output), str(job_dir), str(first)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
+    with nursery.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
         assert victim.stdout is not None
         assert victim.stdout.readline() == "open\n"
         time.sleep(after_s)  # the moment of death is anyone's

@@ -158,7 +158,9 @@ class Witness:
 
 def heard_before_kill(command: list[str], until: str, after_s: float) -> list[str]:
     """Start the victim, kill it some time after it said `until`; all that it has said of calls."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
+    from nursery import Popen  # here, for the process that is started does not find it
+
+    with Popen(command, stdout=subprocess.PIPE, text=True) as victim:
         assert victim.stdout is not None
         while victim.stdout.readline() != f"{until}\n":
             assert victim.poll() is None, "the victim died by itself"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import nursery
 import storing
 from storing import numbers_until, read_numbers, store_one
 
@@ -18,7 +19,7 @@ ROUNDS = 10
 def stored_before_kill(output: Path, job_dir: Path, first: int, after_s: float) -> int:
     """Start the victim at batch `first`, kill it; how many batches it had acknowledged."""
     command = [sys.executable, storing.__file__, str(output), str(job_dir), str(first)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
+    with nursery.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
         assert victim.stdout is not None
         assert victim.stdout.readline() == "open\n"
         time.sleep(after_s)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+import nursery
 from running import WEFT
 from servers import started
 from weft.testing import Site, SiteServer
@@ -111,7 +112,7 @@ class Crawl:
         command = [WEFT, "crawl", *(site.url_of(host) for host in HOSTS), "--workers", "2"]
         command += ["-o", output, "--concurrency", "2", "-s", f"WEFT_LEASE_TIMEOUT={LEASE_S}"]
         with self._log.open("w") as log:
-            self.process = subprocess.Popen(
+            self.process = nursery.Popen(
                 command, cwd=directory, stdout=subprocess.DEVNULL, stderr=log
             )
 
