@@ -79,6 +79,7 @@ def sides(
         "FILES_STORE": "files",
         "WEFT_LEASE_TIMEOUT": 2,
         "WEFT_BUCKETS": 2,
+        "WEFT_WEIGHT": 1,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 2,
         "DOWNLOAD_SLOTS": {SIDE_HOST: slot},
         "ROBOTSTXT_OBEY": False,
@@ -140,7 +141,7 @@ def two_workers(weft: Weft, command: Command, server: RedisServer) -> Iterator[l
 
     processes = [weft.start(*command, "--store", server.url) for _ in range(2)]
     try:
-        wait_until(lambda: len(holders()) == 2, "each worker has a bucket")
+        wait_until(lambda: len(holders()) == 2, "each worker has a bucket", timeout_s=60)
         (weft.directory / "go").touch()
         yield processes
     finally:
