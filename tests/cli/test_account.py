@@ -102,7 +102,7 @@ def test_what_became_of_requests() -> None:
         "10 pages done",
         "3 requests replaced: retried or redirected",
         "2 requests failed; taken again when they are found after 24 hours",
-        "1 request refused, as by robots.txt",
+        "1 request refused, as by robots.txt or a limit",
         "50 links to what was known",
         "4 links dropped by a rule",
         "6 links to what had failed before",

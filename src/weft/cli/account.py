@@ -116,7 +116,7 @@ def _ended(stats: Stats) -> Iterator[str]:
         they = "it is" if stats.failed == 1 else "they are"
         yield f"{what} failed; taken again when {they} found after {hours} hours"
     if stats.refused:
-        yield f"{count(stats.refused, 'request')} refused, as by robots.txt"
+        yield f"{count(stats.refused, 'request')} refused, as by robots.txt or a limit"
 
 
 def _found(look: Look) -> Iterator[str]:

@@ -21,7 +21,7 @@ def summarize(report: Report) -> None:
         refused = count(report.dead_letters, "item")
         say(f"  {refused} refused by a sink, see {DEAD_LETTERS} in the job's directory")
     if report.refused:
-        say(f"  {count(report.refused, 'request')} refused, as by robots.txt")
+        say(f"  {count(report.refused, 'request')} refused, as by robots.txt or a limit")
     _tell_what_is_left(report)
     if report.sinks and progress.items:
         say(f"Items are in {', '.join(report.sinks)}")
