@@ -182,6 +182,23 @@ async def lose(crawl: Crawl) -> None:
     assert await crawl.frontier.reclaim()
 
 
+async def test_what_comes_too_late_counts_for_who_has_it_now() -> None:
+    first, second = two_workers()
+    await first.frontier.add([link("http://a/1")])
+    async with first.running():
+        mine = await first.taken()
+        await lose(first)
+        async with second.running():
+            theirs = await second.taken()
+            first.buffer.put_outcome(Outcome(mine.token, Ending.DONE, items=3))
+            first.door.is_open.set()
+            await rounds(first, first)
+            second.buffer.put_outcome(Outcome(theirs.token, Ending.DONE, items=3))
+            await first.finished()
+    assert (first.buffer.repeated_pages, first.buffer.repeated_items) == (1, 3)
+    assert (second.buffer.repeated_pages, second.buffer.repeated_items) == (0, 0)
+
+
 async def test_an_outcome_that_comes_too_late_is_counted(caplog: pytest.LogCaptureFixture) -> None:
     first, second = two_workers()
     await first.frontier.add([link("http://a/1")])

@@ -28,7 +28,7 @@ from weft.engine.hostkeys import ByName, HostKeys
 from weft.engine.share import Share
 from weft.errors import WeftError
 from weft.frontier import Frontier
-from weft.records import AddStatus, Claim, Outcome, PackedRequest, Stats
+from weft.records import AddStatus, Claim, Ending, Outcome, PackedRequest, Stats
 from weft.sinks import KeyedItem
 from weft.sinks.archive import Page
 
@@ -115,6 +115,9 @@ class Buffer:
         self.known = 0
         #: Outcomes that were ignored, for their claims had been given to others.
         self.late = 0
+        #: Of pages that were done here, but are worked on again: how many, and their items.
+        self.repeated_pages = 0
+        self.repeated_items = 0
         #: What made the buffer stop working, if anything did.
         self.error: WeftError | None = None
         #: Called before each round: the time to put in what has ended.
@@ -346,7 +349,9 @@ class Buffer:
         for claim, outcome in ended:
             if self._holding.is_lost(claim.token):
                 late += 1
+                self._note_repeated(outcome)
             elif self._holding.is_spoilt(claim.token):
+                self._note_repeated(outcome)
                 # Nobody will be told when it was sent: its host has its delay first.
                 delay_s = max(claim.delay_ms, outcome.crawl_delay_ms) / 1000
                 self._returns.append(Return(claim.token, self._now_s() + delay_s))
@@ -355,13 +360,22 @@ class Buffer:
                 outcomes.append(msgspec.structs.replace(outcome, sent_ago_ms=sent_ago_ms))
             self._holding.forget(claim.token)
         if outcomes:
-            refused = (await self._frontier.finish(outcomes)).count(False)
+            answers = await self._frontier.finish(outcomes)
+            refused = answers.count(False)
+            for outcome, is_finished in zip(outcomes, answers, strict=True):
+                if not is_finished:
+                    self._note_repeated(outcome)
             self._claim_soon()
             if self._frontier.restarts == self._restarts:
                 late += refused
             else:
                 self._unfinished += refused
         self._note_late(late)
+
+    def _note_repeated(self, outcome: Outcome) -> None:
+        """Another brings the same again, and that is what counts."""
+        self.repeated_pages += outcome.ending is Ending.DONE
+        self.repeated_items += outcome.items
 
     def _note_late(self, late: int) -> None:
         self.late += late

@@ -109,10 +109,11 @@ class _Watcher:
         scheduler = self._scheduler
         is_open = scheduler is not None and scheduler.is_open
         stats = scheduler.buffer.stats if scheduler and is_open else Stats()
+        pages, items = scheduler.accepted() if scheduler and is_open else (0, 0)
         return Progress(
             elapsed_s=monotonic_s() - self._started_s,
-            pages=scheduler.pages if scheduler else 0,
-            items=scheduler.delivery.items if scheduler and is_open else 0,
+            pages=pages,
+            items=items,
             errors=scheduler.failures.total() if scheduler else 0,
             stats=stats,
             is_stopping=bool(scheduler) and not self._crawler.crawling,

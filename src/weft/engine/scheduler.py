@@ -516,6 +516,12 @@ class Scheduler(BaseScheduler):
             self.failures[fate.failure] += 1
         self.buffer.put_outcome(outcome)
 
+    def accepted(self) -> tuple[int, int]:
+        """Pages and items of this run, without those that are brought again by others."""
+        buffer = self.buffer
+        pages = max(0, self.pages - buffer.repeated_pages)
+        return pages, max(0, self.delivery.items - buffer.repeated_items)
+
     def _after_round(self) -> None:
         self._bring_counts()
         if self._held.is_closing:
