@@ -92,8 +92,15 @@ class Intake:
             return start_fingerprint(by_url), False
         if old is not None and self._fingerprint(old) == by_url:
             return self.page_of(old), True  # a retry
+        if old is not None and self._is_known_by_url(old):
+            return by_url, False  # Scrapy unfilters a retry, and what that is redirected to
         # What comes from nowhere is never asked for again: any place will do.
         return unfiltered_fingerprint(by_url, place or Place(0, random.getrandbits(63))), False
+
+    def _is_known_by_url(self, request: Request) -> bool:
+        """Whether it was to be filtered, when it was found."""
+        fate = self._fates.get(request)
+        return fate is not None and not fate.claim.request.url_fingerprint
 
     def pack_links(
         self,

@@ -46,6 +46,16 @@ GOOD_OF_OTHERS = 2
 MAIN = "127.0.0.1"
 
 
+#: It fails first, and then leads to a good page, which must not arrive twice for that.
+MOVED_LATE = "/moved-late"
+
+
+def _moved_late(*, is_first: bool) -> Answer:
+    if is_first:
+        return whole("", status="500 Not Now")
+    return whole("", "text/html", "Location: /good/0", status="302 Found")
+
+
 def not_found() -> Answer:
     return whole(html("Not found"), status="404 Not Found")
 
@@ -86,6 +96,8 @@ class Hostile:
         """`is_first`: this path of this host was not asked for before."""
         if path in self.good_paths(host):
             return self._good(host, path)
+        if path == MOVED_LATE:
+            return _moved_late(is_first=is_first)
         if host == MAIN:
             return self._bad(path, f"{host}:{port}") or not_found()
         group, name = self._names[host]
@@ -109,7 +121,7 @@ class Hostile:
         first_good = self.good_paths(host)[1 : 1 + (GOOD // 2 if self.kinds else GOOD)]
         if host == MAIN:
             codings = [f"/good/{coding}" for coding in packing.PACKERS]
-            return [*first_good, *codings, *(f"/index/{kind}" for kind in self.kinds)]
+            return [*first_good, *codings, MOVED_LATE, *(f"/index/{kind}" for kind in self.kinds)]
         return [*first_good, *(["/busy"] if self._names[host][0].startswith("busy") else [])]
 
     def _bad(self, path: str, site: str) -> Answer | None:
