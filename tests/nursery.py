@@ -2,8 +2,8 @@
 
 `Popen` and `run` are those of `subprocess`, for text. A command that begins with this interpreter,
 or with a script of it like `weft`, is ready in a tenth of the time this way, and does the same: it
-has its own arguments, directory, environment and streams, and is a child of ours. All others
-are started as ever; all of them are with WEFT_TEST_NURSERY=0, and where there is no Linux.
+has its own arguments, directory, environment and streams, and is a child of ours. All others are
+started as ever; so are all with WEFT_TEST_NURSERY=0, and where there is no Linux.
 
 Run as a program, this file is the nursery. It has one thread, opens nothing, and ends with us.
 """

@@ -72,12 +72,12 @@ def test_beneath_the_table_stands_whether_limits_are_kept(weft: Weft) -> None:
 
 @pytest.mark.usefixtures("nginx")
 def test_a_long_crawl_is_held_for_short_ones(weft: Weft) -> None:
-    # 2,000 pages beside 4,000: two short crawls in the midst of the long one.
-    ended = weft("bench", "--site", "endurance", "--pages", "4000", "--cache", "cache")
+    # 500 pages beside 1,000: two short crawls in the midst of the long one.
+    ended = weft("bench", "--site", "endurance", "--pages", "1000", "--cache", "cache")
     assert ended.returncode == 0, ended.stderr
-    assert re.findall(r"all ([\d,]+)", ended.stdout) == ["2,000", "4,000"]
+    assert re.findall(r"all ([\d,]+)", ended.stdout) == ["500", "1,000"]
     assert re.search(
-        r"CPU of a page, 4,000 pages / 2,000 pages: [\d.]+ \(limit ≤ 1.1\)", ended.stdout
+        r"CPU of a page, 1,000 pages / 500 pages: [\d.]+ \(limit ≤ 1.1\)", ended.stdout
     )
 
 
@@ -96,7 +96,7 @@ def test_who_misses_a_page_is_wrong_and_the_command_fails(weft: Weft, tmp_path: 
 
 def start_bench(weft: Weft) -> tuple[Process, list[psutil.Process]]:
     """With all its servers, in the midst of a crawl."""
-    options = ("bench", "--site", "links", "--pages", "3000", "--cache", "cache")
+    options = ("bench", "--site", "links", "--pages", "1000", "--cache", "cache")
     process = weft.start(*options, "--contestant", "scrapy")
     family = psutil.Process(process.pid)
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from effort import times
 from running import Weft
 from weft.testing import Site, SiteServer
 
 # Redirects, retries and dead links too: each is a moment at which something could get lost.
-SITE = Site(pages=2000, links=10, redirects_every=7, flaky_every=50, missing_every=40)
-INTERRUPTIONS = 20
+PAGES = times(600, 2000)
+SITE = Site(pages=PAGES, links=10, redirects_every=7, flaky_every=50, missing_every=40)
+INTERRUPTIONS = times(6, 20)
 
 
 def crawled(path: Path) -> list[str]:
@@ -29,7 +31,7 @@ def test_an_interrupted_crawl_goes_on_and_loses_nothing(
         interrupted = 0
         while interrupted < INTERRUPTIONS:
             # Mostly before the crawl is through; a crawl that got through starts over.
-            ended = weft.interrupt_after(rng.uniform(0.3, 1.6), number, *command)
+            ended = weft.interrupt_after(rng.uniform(0.1, times(7, 14) / 10), number, *command)
             assert "Traceback" not in ended.stderr, ended.stderr
             if ended.returncode == 0:
                 assert set(crawled(tmp_path / "out.jsonl")) == server.page_urls()
@@ -38,7 +40,7 @@ def test_an_interrupted_crawl_goes_on_and_loses_nothing(
         last = weft(*command)
         assert last.returncode == 0, last.stderr
         pages = crawled(tmp_path / "out.jsonl")
-        assert len(pages) == 2000
+        assert len(pages) == PAGES
         assert set(pages) == server.page_urls()
         again = weft(*command)
         assert again.returncode == 0

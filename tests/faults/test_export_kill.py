@@ -10,11 +10,12 @@ import pytest
 
 import exporting
 import nursery
+from effort import times
 from exporting import shown_numbers, store_and_close
 from storing import numbers_until
 from weft.sinks import has_left_items
 
-ROUNDS = 8
+ROUNDS = times(3, 8)
 
 
 def stored_before_kill(output: Path, job_dir: Path, first: int, after_s: float) -> int:

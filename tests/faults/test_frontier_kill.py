@@ -1,10 +1,5 @@
-"""The embedded frontier under `kill -9`: whatever it has answered is so, and nothing is half done.
+"""The embedded frontier under `kill -9`: what it has answered is so, and nothing is half done."""
 
-Run as a program, this file is the victim: it does random things with a frontier until it is killed.
-It says what it is about to do, does it, and says that it is done, one line each.
-"""
-
-import asyncio
 import json
 import os
 import random
@@ -19,100 +14,18 @@ import msgspec
 import pytest
 from rocksdict import AccessType, Rdict
 
-from weft.config import FrontierConfig, HostLimits
+import fetching
+import nursery
+from effort import times
+from fetching import config, request
 from weft.frontier import RocksFrontier
 from weft.frontier.policy import HostRecord
 from weft.frontier.rocks import layout
 from weft.frontier.rocks.unit import Database
-from weft.records import Claim, Ending, Order, Outcome, PackedRequest, PageKind, Stats
+from weft.records import Order, PackedRequest, PageKind, Stats
 
-ROUNDS = 15
-HOSTS = 7
+ROUNDS = times(6, 15)
 SEED = int(os.environ.get("WEFT_TEST_SEED") or random.randrange(2**32))
-
-
-def config(order: Order) -> FrontierConfig:
-    return FrontierConfig(order=order, limits=HostLimits(concurrency=1_000_000))
-
-
-def request(number: int) -> PackedRequest:
-    host = f"h{number % HOSTS}"
-    kind = PageKind(number % 3 % 2)
-    return PackedRequest(number, f"http://{host}/{number}", host, kind, priority=number % 4 - 2)
-
-
-# The victim
-
-
-class Victim:
-    def __init__(self, frontier: RocksFrontier, chance: random.Random, first: int) -> None:
-        self._frontier = frontier
-        self._chance = chance
-        self._next = first
-        self._claims: list[Claim] = []
-
-    async def step(self) -> None:
-        # Adds and finishes about as many, so that the queue stays short.
-        match self._chance.choice(["add", "claim", "finish", "finish", "release", "renew"]):
-            case "add":
-                await self._add()
-            case "claim":
-                self._tell("claim")
-                self._claims += (await self._frontier.claim("me", self._some())).claims
-                self._tell("ok")
-            case "finish":
-                await self._finish(self._chosen())
-            case "release":
-                chosen = self._chosen()
-                self._tell("release")
-                await self._frontier.release([claim.token for claim in chosen])
-                self._tell("ok")
-            case "renew":
-                self._tell("renew")
-                await self._frontier.renew("me", [claim.token for claim in self._claims])
-                self._tell("ok")
-
-    async def _add(self) -> None:
-        new = range(self._next, self._next + self._some())
-        known = [self._chance.randrange(self._next + 1) for _ in range(3)]
-        self._next = new.stop
-        numbers = [*new, *(number for number in known if number < new.start)]
-        self._tell("add", *numbers)
-        await self._frontier.add([request(number) for number in numbers])
-        self._tell("ok")
-
-    async def _finish(self, claims: list[Claim]) -> None:
-        endings = [Ending.DONE, Ending.REPLACED, Ending.FAILED, Ending.DROPPED]
-        self._tell("finish", *(claim.request.fingerprint for claim in claims))
-        answers = await self._frontier.finish(
-            [Outcome(claim.token, self._chance.choice(endings), 200) for claim in claims]
-        )
-        assert all(answers)
-        self._tell("ok")
-
-    def _some(self) -> int:
-        return self._chance.randint(1, 20)
-
-    def _chosen(self) -> list[Claim]:
-        self._chance.shuffle(self._claims)
-        count = self._some()
-        chosen, self._claims = self._claims[:count], self._claims[count:]
-        return chosen
-
-    def _tell(self, word: str, *numbers: int) -> None:
-        print(json.dumps([word, *numbers]), flush=True)
-
-
-async def work_until_killed(path: Path, order: Order, seed: str, first: int) -> None:
-    print("opening", flush=True)
-    async with RocksFrontier(path, config(order)) as frontier:
-        print("open", flush=True)
-        victim = Victim(frontier, random.Random(seed), first)
-        while True:
-            await victim.step()
-
-
-# The witness
 
 
 class Witness:
@@ -158,9 +71,7 @@ class Witness:
 
 def heard_before_kill(command: list[str], until: str, after_s: float) -> list[str]:
     """Start the victim, kill it some time after it said `until`; all that it has said of calls."""
-    from nursery import Popen  # here, for the process that is started does not find it
-
-    with Popen(command, stdout=subprocess.PIPE, text=True) as victim:
+    with nursery.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
         assert victim.stdout is not None
         while victim.stdout.readline() != f"{until}\n":
             assert victim.poll() is None, "the victim died by itself"
@@ -231,7 +142,7 @@ async def test_killed_frontier_loses_nothing_and_does_nothing_twice(
         # Now and then while it is opening the store and puts back what its predecessor had.
         until, most_s = ("opening", 0.02) if number % 4 == 3 else ("open", 0.15)
         arguments = [str(tmp_path), order, f"{SEED}{order}{number}", str(witness.first)]
-        command = [sys.executable, __file__, *arguments]
+        command = [sys.executable, fetching.__file__, *arguments]
         witness.hear(heard_before_kill(command, until, chance.uniform(0, most_s)))
         sample = chance.sample(sorted(witness.added), min(20, len(witness.added)))
         claimable = await look(tmp_path, order, sample)
@@ -241,9 +152,3 @@ async def test_killed_frontier_loses_nothing_and_does_nothing_twice(
         assert_counters_agree(stats, queued, seen, hosts)
         witness.settle(claimable, seen)
     assert witness.finished, "the victims were killed before they had done anything"
-
-
-if __name__ == "__main__":
-    asyncio.run(
-        work_until_killed(Path(sys.argv[1]), Order(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
-    )

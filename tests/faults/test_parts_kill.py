@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from disks import fill, small_disk_at
+from effort import times
 from sharing import Worker, shared_sink, workers
 from storing import BATCH_ITEMS, batch_of, read_numbers
 from weft.errors import StoreFullError
 from weft.sinks import Sink
 
-ROUNDS = 8
+ROUNDS = times(3, 8)
 WORKERS = 4
 BATCHES = 100
 
@@ -94,7 +95,7 @@ def test_parts_of_workers_that_were_all_killed_are_merged_by_the_next(
 
 def test_two_that_close_at_the_same_moment_merge_everything(output: Path, job_dir: Path) -> None:
     with workers(2, output, job_dir) as group:
-        for turn in range(50):
+        for turn in range(times(15, 50)):
             for number, worker in enumerate(group):
                 worker.do("open", turn + number, turn + number + 1)
             for worker in group:

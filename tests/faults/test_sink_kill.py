@@ -11,9 +11,10 @@ import pytest
 
 import nursery
 import storing
+from effort import times
 from storing import numbers_until, read_numbers, store_one
 
-ROUNDS = 10
+ROUNDS = times(4, 10)
 
 
 def stored_before_kill(output: Path, job_dir: Path, first: int, after_s: float) -> int:

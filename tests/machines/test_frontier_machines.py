@@ -10,8 +10,9 @@ import msgspec
 import pytest
 from frontier_machine import FrontierMachine
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import rule, run_state_machine_as_test
+from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
+from effort import times
 from servers import Kit
 from weft.config import FrontierConfig, SharedConfig
 from weft.frontier import Frontier, RocksFrontier
@@ -23,7 +24,7 @@ from weft.testing.redis import RedisSentinel
 pytestmark = pytest.mark.timeout(600)
 
 SETTINGS = settings(
-    max_examples=50,
+    max_examples=times(20, 200),
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
@@ -50,7 +51,7 @@ def test_rocks_does_as_specified() -> None:
 
 
 #: A server takes its time; all set-ups together do as many.
-ON_SERVERS = settings(SETTINGS, max_examples=20, stateful_step_count=30)
+ON_SERVERS = settings(SETTINGS, max_examples=times(6, 60), stateful_step_count=30)
 
 
 class RedisMachine(FrontierMachine):
@@ -82,8 +83,17 @@ def test_redis_does_as_specified(setup: Kit) -> None:
 class FailoverMachine(RedisMachine):
     """A failover is nothing that the specification knows of: it must not be noticed."""
 
+    #: Each takes two seconds, and Hypothesis likes to do the same again and again.
+    MOST = 4
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failovers = 0
+
+    @precondition(lambda self: self.failovers < self.MOST)
     @rule()
     def fail_over(self) -> None:
+        self.failovers += 1
         assert isinstance(self.kit, RedisSentinel)
         self.kit.wait_for_replica()
         self.kit.fail_over()
@@ -94,5 +104,5 @@ def test_redis_does_as_specified_through_failovers(setup: Kit) -> None:
     class Machine(FailoverMachine):
         kit = setup
 
-    few = settings(SETTINGS, max_examples=2, stateful_step_count=25)
+    few = settings(SETTINGS, max_examples=times(2, 10), stateful_step_count=25)
     run_state_machine_as_test(Machine, settings=few)

@@ -17,6 +17,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from effort import times
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.base import Hold
 from weft.frontier.redis import RedisFrontier
@@ -31,7 +32,7 @@ LEASE_MS = 100
 CLAIM_MS = 1_000
 
 SETTINGS = settings(
-    max_examples=40,
+    max_examples=times(15, 150),
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
