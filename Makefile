@@ -21,9 +21,9 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 servers: setup
 	@scripts/servers $(BIN)/python
 
-# Two files at a time: most tests wait for something most of the time.
+# Two at a time: most tests wait for something most of the time.
 test: setup servers
-	$(BIN)/python -m pytest -m 'not long' --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest -m 'not long' --numprocesses 2 --dist worksteal
 
 check: setup
 	$(BIN)/ruff format --check
@@ -45,8 +45,10 @@ bookshop: setup servers
 # The fault tests with their seeds, and the long tests; `make faults SEED=7` repeats a run. Nodes are
 # in trouble for ten minutes with each of three seeds: `make faults MINUTES=1` is shorter.
 faults: setup servers
-	WEFT_TEST_SEED=$(SEED) $(BIN)/python -m pytest -s -m 'not long' tests/faults
-	WEFT_TEST_SEED=$(SEED) WEFT_FAULT_MINUTES=$(MINUTES) $(BIN)/python -m pytest -s -m long
+	WEFT_TEST_EFFORT=full WEFT_TEST_SEED=$(SEED) \
+		$(BIN)/python -m pytest -s -m 'not long' tests/faults tests/machines
+	WEFT_TEST_EFFORT=full WEFT_TEST_SEED=$(SEED) WEFT_FAULT_MINUTES=$(MINUTES) \
+		$(BIN)/python -m pytest -s -m long
 
 # Weft beside other crawlers: many hours, or `make bench ARGS=--quick`, three minutes. Some of them
 # need older versions of what Weft uses, so they have a virtual environment of their own.
