@@ -544,6 +544,7 @@ class RedisFrontier:
             calls.append((bucket, scripts.Visits(now_ms, owner, keep_ms, packed)))
         taken = {}
         replies = await self._run(scripts.VISIT, calls)
+        self._note_change(by_bucket)
         for own, reply in zip(by_bucket.values(), replies, strict=True):
             for visit, visited in zip(own, reply, strict=True):
                 if visited.given >= 0:

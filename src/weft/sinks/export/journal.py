@@ -138,10 +138,11 @@ def journal_path(job_dir: Path, digest: str) -> Path:
 
 def has_unshown_items(job_dir: Path) -> bool:
     """Whether a journal there has items that are not in its output."""
-    return any(map(_is_behind, job_dir.glob("export-*.db")))
+    return any(map(is_behind, job_dir.glob("export-*.db")))
 
 
-def _is_behind(path: Path) -> bool:
+def is_behind(path: Path) -> bool:
+    """Whether a journal has items that are not in its output."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
             query = "SELECT version > max(shown_version, 0) FROM export"

@@ -10,6 +10,7 @@ from weft.clock import monotonic_s
 from weft.errors import SinkDownError, StoreError, StoreLockedError, StoreMissingError
 from weft.sinks.base import KeyedItem, Refusal
 from weft.sinks.export.base import Outlet
+from weft.sinks.export.journal import is_behind
 from weft.sinks.reading import Query, StoredItem
 from weft.sinks.sqlite import SqliteSink
 from weft.thread import WorkThread
@@ -38,10 +39,11 @@ class ExportSink:
         try:
             await self._journal.open()
             await self._open_outlet()
+            # What one that was killed has left.
+            self._is_due_last = await self._thread.run(lambda: is_behind(self._path))
         except BaseException:
             await self._close()
             raise
-        self._is_due_last = False
         self._shown_at_s = monotonic_s()
 
     async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
