@@ -21,9 +21,13 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 servers: setup
 	@scripts/servers $(BIN)/python
 
-# Two at a time: most tests wait for something most of the time.
+# Whole crawls go one after the other, for they look at delays and deadlines; of the others two at a
+# time.
+CRAWLS := tests/cli tests/crawl tests/examples tests/faults
 test: setup servers
-	$(BIN)/python -m pytest -m 'not long' --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest -m 'not long' --numprocesses 2 --dist worksteal \
+		$(foreach directory,$(CRAWLS),--ignore $(directory))
+	$(BIN)/python -m pytest -m 'not long' $(CRAWLS)
 
 check: setup
 	$(BIN)/ruff format --check
