@@ -11,6 +11,7 @@ from servers import SETUPS, Kit, Servers, emptied, skipped_if_missing
 from weft.bench.nginx import find_nginx
 from weft.testing import Site, SiteServer
 from weft.testing.redis import RedisServer
+from weft.testing.site.server import ServerProcess
 
 pytest.register_assert_rewrite("frontier_machine", "invariants")
 
@@ -18,6 +19,13 @@ pytest.register_assert_rewrite("frontier_machine", "invariants")
 @pytest.fixture
 def weft(tmp_path: Path) -> Weft:
     return Weft(tmp_path)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_sites() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServerProcess, "popen", nursery.Popen)
+        yield
 
 
 @pytest.fixture

@@ -95,15 +95,19 @@ class RawServer:
             if self._tls is not None:
                 sock = self._tls.wrap_socket(sock, server_side=True)
                 self._sockets.append(sock)
-            while request := _read_head(sock):
-                script = self._scripts[_script_name(request)]
-                if not script.is_early:
-                    request = _read_body(sock, request)
-                visit.requests.append(request)
-                self.requests.append(request)
-                if not self._play(sock, script):
-                    break
+            with sock:
+                self._answer(sock, visit)
         visit.is_closed.set()
+
+    def _answer(self, sock: socket.socket, visit: Visit) -> None:
+        while request := _read_head(sock):
+            script = self._scripts[_script_name(request)]
+            if not script.is_early:
+                request = _read_body(sock, request)
+            visit.requests.append(request)
+            self.requests.append(request)
+            if not self._play(sock, script):
+                break
 
     def _play(self, sock: socket.socket, script: Script) -> bool:
         for piece in script.pieces:
@@ -117,7 +121,6 @@ class RawServer:
                 continue
         if script.then == "reset":
             shut_socket(sock)
-        sock.close()
         return False
 
 

@@ -87,7 +87,6 @@ def test_the_two_commands_of_the_readme_are_targets_of_make() -> None:
     assert "make test" in (ROOT / ".ci/run").read_text()
 
 
-@pytest.mark.usefixtures("_fresh_interpreters")
 def test_every_weft_command_of_the_readme_works(weft: Weft, tmp_path: Path) -> None:
     """As it stands there, but for the address of the site."""
     make_project(tmp_path)

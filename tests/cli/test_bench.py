@@ -49,6 +49,7 @@ def test_the_same_for_programs_with_who_is_not_installed(weft: Weft, tmp_path: P
     assert rows["addon"]["extra_requests"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("nginx")
 def test_a_store_that_is_shared_is_measured_apart(weft: Weft) -> None:
     ended = weft(*LINKS, "--contestant", "weft-redis-2", "--json")
@@ -70,6 +71,7 @@ def test_beneath_the_table_stands_whether_limits_are_kept(weft: Weft) -> None:
     assert 0.1 < float(share) < 1.1
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("nginx")
 def test_a_long_crawl_is_held_for_short_ones(weft: Weft) -> None:
     # 500 pages beside 1,000: two short crawls in the midst of the long one.

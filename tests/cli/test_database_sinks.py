@@ -2,19 +2,25 @@
 to do about it."""
 
 import json
-import os
-import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from running import WEFT, Weft
+import nursery
+from running import Weft
 from servers import started
 from weft.testing import Site, SiteServer
 from weft.testing.mariadb import MariaDbServer
 
-HIDDEN = 'raise ModuleNotFoundError("No module named \'{name}\'", name="{name}")'
+#: `weft`, where a module is not installed: its name is the first argument.
+WITHOUT = """
+import sys
+sys.modules[sys.argv.pop(1)] = None
+from weft.cli import main
+sys.exit(main())
+"""
 
 
 @pytest.fixture(scope="module")
@@ -97,16 +103,8 @@ def test_an_unknown_scheme(weft: Weft, site: SiteServer) -> None:
 def test_a_missing_package(
     output: str, module: str, extra: str, site: SiteServer, tmp_path: Path
 ) -> None:
-    (tmp_path / "hidden" / module).mkdir(parents=True)
-    (tmp_path / "hidden" / module / "__init__.py").write_text(HIDDEN.format(name=module))
-    ended = subprocess.run(
-        [WEFT, "crawl", site.url, "-o", output],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "hidden")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = [sys.executable, "-c", WITHOUT, module, "crawl", site.url, "-o", output]
+    ended = nursery.run(command, cwd=tmp_path, timeout=60)
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
     told = "".join(ended.stderr.split())

@@ -209,7 +209,9 @@ def test_workers_are_stopped_and_go_on_with_the_command(weft: Weft, site: SiteSe
     assert said.startswith("10 pages")
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_a_worker_that_dies_is_replaced(
     number: signal.Signals, weft: Weft, tmp_path: Path, hosts: SiteServer
 ) -> None:

@@ -352,6 +352,25 @@ async def assert_not_opened(
         assert f":{secret}" not in str(caught.value)
 
 
+async def test_one_who_looks_if_it_may_write_disturbs_no_upload(
+    ftp: FtpServer, tmp_path: Path
+) -> None:
+    """Workers begin and end at different times, with the same output."""
+
+    def place(name: str) -> FtpPlace:
+        address = read_address(ftp.address("disturbed.txt"))
+        return FtpPlace("the server", address, tmp_path / name, "token")
+
+    (tmp_path / "one").write_text("the items")
+    for _ in range(10):
+        await asyncio.gather(
+            asyncio.to_thread(place("one").put, lambda stamp: None, lambda: None),
+            *(asyncio.to_thread(place("other").check) for _ in range(3)),
+        )
+        assert (ftp.files / "disturbed.txt").read_text() == "the items"
+    assert not [*ftp.files.glob(".*")]
+
+
 async def test_wrong_password_of_ftp_is_told(ftp: FtpServer, tmp_path: Path) -> None:
     output = ftp.address("items.csv", password="wrong")
     await assert_not_opened(output, tmp_path, StoreError, "does not let us in.*user:password")

@@ -22,7 +22,7 @@ def crawl(weft: Weft, hosts: tuple[str, ...], out: Path) -> float:
     with SiteServer(site) as server:
         urls = [server.url_of(host) for host in hosts]
         slots = f'DOWNLOAD_SLOTS={{"{DELAYED}": {{"delay": 2.0}}}}'
-        options = ("-s", slots, "-s", "ROBOTSTXT_OBEY=False", "-s", "CLOSESPIDER_TIMEOUT=20")
+        options = ("-s", slots, "-s", "ROBOTSTXT_OBEY=False", "-s", "CLOSESPIDER_TIMEOUT=7")
         weft("crawl", *urls, "-o", str(out), *options)
         hits = server.hits()
     fast = [hit for hit in hits if hit.host in FAST]

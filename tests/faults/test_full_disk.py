@@ -10,6 +10,9 @@ from disks import fill, small_disk_at
 from running import Weft
 from weft.testing import Site, SiteServer
 
+#: Many more than fit beside the ballast.
+PAGES = 1500
+
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
@@ -23,7 +26,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost(
 ) -> None:
     store = small_disk if full == "store" else tmp_path
     output = (small_disk if full == "output" else tmp_path) / "out.jsonl"
-    with SiteServer(Site(pages=3000, links=10)) as server:
+    with SiteServer(Site(pages=PAGES, links=10)) as server:
         command = ("crawl", server.url, "--store", f"rocks://{store}/job", "-o", str(output))
         assert weft(*command, "--max-pages", "20").returncode == 0
         ballast = fill(small_disk, leave_bytes=100_000)
@@ -39,5 +42,5 @@ def test_a_full_disk_is_told_and_nothing_is_lost(
         ended = weft(*command)
         assert ended.returncode == 0, ended.stderr
         pages = [json.loads(line)["url"] for line in output.read_text().splitlines()]
-        assert len(pages) == 3000
+        assert len(pages) == PAGES
         assert set(pages) == server.page_urls()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from effort import times
 from troubles import Troubles
 from weft.testing.waiting import wait_until
 from world import Pages, World, new_world
@@ -32,11 +33,11 @@ def are_busy(world: World, nodes: int) -> bool:
 @pytest.mark.parametrize(
     ("pages", "networks", "cut_off_s"),
     [
-        (20, ["store"], 8.0),
-        (20, ["store", "site"], 8.0),
+        (times(10, 20), ["store"], 8.0),
+        pytest.param(20, ["store", "site"], 8.0, marks=pytest.mark.long),
         pytest.param(100, ["store"], 20.0, marks=pytest.mark.long),
     ],
-    ids=["store, 4000 pages", "all, 4000 pages", "store, 20000 pages"],
+    ids=["store", "store and site", "store, for long"],
 )
 def test_a_node_is_killed_one_is_cut_off_and_one_joins(
     pages: int, networks: list[str], cut_off_s: float, tmp_path: Path
@@ -73,8 +74,8 @@ def crawl_in_trouble(directory: Path, rng: random.Random, seconds: float) -> Non
 
 
 @pytest.mark.timeout(300)
-def test_half_a_minute_of_trouble(tmp_path: Path, rng: random.Random) -> None:
-    crawl_in_trouble(tmp_path, rng, seconds=30)
+def test_seconds_of_trouble(tmp_path: Path, rng: random.Random) -> None:
+    crawl_in_trouble(tmp_path, rng, seconds=times(15, 30))
 
 
 @pytest.mark.long

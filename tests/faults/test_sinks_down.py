@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import nursery
+from effort import times
 from running import WEFT
 from servers import started
 from weft.testing import Site, SiteServer
@@ -26,12 +27,12 @@ from weft.testing.s3 import BUCKET, S3Server
 from weft.testing.waiting import wait_until
 
 HOSTS = tuple(f"127.0.0.{number}" for number in range(1, 7))
-PAGES = 60
+PAGES = times(30, 60)
 LATENCY_S = 0.15
 #: A worker that was killed is missed after so long.
 LEASE_S = 2
 #: Kills of the database, each with one of a worker.
-OUTAGES = 2
+OUTAGES = times(1, 2)
 WORKER = "weft.cli.worker"
 
 
@@ -141,7 +142,13 @@ def _command_line(pid: int) -> str:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("make_database", [mariadb, mongodb, postgresql, ftp, s3])
+@pytest.mark.parametrize(
+    "make_database",
+    [
+        *(mariadb, mongodb, s3),
+        *(pytest.param(like_them, marks=pytest.mark.long) for like_them in (postgresql, ftp)),
+    ],
+)
 def test_a_crawl_survives_the_death_of_its_database_and_of_its_workers(
     make_database: Callable[[], AbstractContextManager[Database]],
     tmp_path: Path,

@@ -19,8 +19,8 @@ from weft.testing.redis import RedisSentinel, RedisServer
 
 @pytest.fixture
 def own_server() -> Iterator[RedisServer]:
-    """One that may be killed."""
-    with RedisServer() as server:
+    """One that may be killed; it keeps what it has acknowledged."""
+    with RedisServer(durable=True) as server:
         yield server
 
 

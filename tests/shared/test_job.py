@@ -1,6 +1,7 @@
 """Several workers begin, join, clear: one job."""
 
 import asyncio
+from itertools import product
 from typing import Any
 
 import pytest
@@ -131,9 +132,22 @@ async def test_a_weft_that_knows_no_other_host_keys_is_kept_from_a_job_that_has_
     assert await format_of("domains") == b"2"
 
 
-@pytest.mark.parametrize("order", list(Order))
-@pytest.mark.parametrize("seen", list(SeenKind))
-@pytest.mark.parametrize("picker", list(Picker))
+#: In these all orders come up, and all pairs of the others.
+QUICK = {
+    (Order.BFS, SeenKind.EXACT, Picker.DEFAULT),
+    (Order.DFS, SeenKind.BLOOM, Picker.ADVANCED),
+    (Order.PRIORITY, SeenKind.EXACT, Picker.ADVANCED),
+    (Order.RANDOM, SeenKind.BLOOM, Picker.DEFAULT),
+}
+
+
+@pytest.mark.parametrize(
+    ("order", "seen", "picker"),
+    [
+        pytest.param(*each, marks=() if each in QUICK else pytest.mark.long)
+        for each in product(Order, SeenKind, Picker)
+    ],
+)
 async def test_clearing_all_leaves_no_key_behind(
     setup: Kit, order: Order, seen: SeenKind, picker: Picker
 ) -> None:

@@ -423,7 +423,7 @@ async def test_a_host_that_backs_off_does_so_for_the_next_holder_too(
 
 async def test_leases_survive_a_restart_of_the_store() -> None:
     clock = FakeClock()
-    with RedisServer(extra=["--appendfsync", "always"]) as server:
+    with RedisServer(durable=True) as server:
         async with workers(server, clock=clock) as [one, two]:
             await one.frontier.add(one.pages_in(0))
             await one.hold(0)

@@ -298,7 +298,7 @@ async def test_members_are_heard_by_a_store_without_memory() -> None:
 
 
 async def test_the_list_survives_a_restart_of_the_store() -> None:
-    with RedisServer(extra=["--appendfsync", "always"]) as server:
+    with RedisServer(durable=True) as server:
         async with members(server, "a b") as [a, b]:
             await a.beat(patience_ms=0)
             await b.beat(patience_ms=0)

@@ -54,7 +54,7 @@ async def workers(
 @pytest.fixture
 def server() -> Iterator[RedisServer]:
     """One that may be restarted; it keeps what it has acknowledged."""
-    with RedisServer() as server:
+    with RedisServer(durable=True) as server:
         yield server
 
 

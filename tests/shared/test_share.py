@@ -310,6 +310,23 @@ async def test_who_keeps_others_waiting_too_long_is_told_to_cut_off_its_work(
         assert (await a.frontier.stats()).reclaimed == 0
 
 
+async def test_who_was_held_up_itself_has_time_to_end_its_work(old_server: RedisServer) -> None:
+    """While a callback blocks the event loop, pages that have arrived cannot end."""
+    async with peers(old_server) as [a, b]:
+        await a.share.beat()
+        await add_pages(a, count=1)
+        claims = await a.claim()
+        await b.share.beat()
+        await a.share.beat()
+        assert a.share.leaving([claim.token for claim in claims])
+        a.share.extend(time.monotonic() + 2 * LEASE_S)  # as its keeper does
+        await asyncio.sleep(2 * LEASE_S)
+        await a.share.beat()
+        await a.share.beat()
+        assert a.lapses == []
+        assert all(await a.finish(claims))
+
+
 async def test_who_closes_leaves_its_buckets_to_the_others_at_once(old_server: RedisServer) -> None:
     async with peers(old_server, "a") as [a]:
         async with peers(old_server, "b") as [b]:
@@ -447,7 +464,7 @@ async def test_a_store_that_stood_still_changes_nothing(old_server: RedisServer)
 
 
 async def test_on_a_store_that_has_just_come_up_nobody_is_evicted() -> None:
-    with RedisServer(extra=["--appendfsync", "always"]) as server:
+    with RedisServer(durable=True) as server:
         async with peers(server) as [a, b]:
             await settle(a, b)
             server.kill()

@@ -115,7 +115,7 @@ async def test_a_server_without_memory_is_told_what_has_ended(redis_server: Redi
 
 
 async def test_turns_survive_a_restart_of_redis() -> None:
-    with RedisServer() as server:
+    with RedisServer(durable=True) as server:
         async with workers(server) as [owner, you]:
             assert (await owner.visit(waiting=1)).given == 1
             server.kill()

@@ -68,7 +68,7 @@ class Share:
         self._sure_until_s = -math.inf
         self._patient_until_s = -math.inf
         self._weighed_at_s = -math.inf
-        self._leaving_since_s: dict[int, float] = {}
+        self._leaving_beats: dict[int, int] = {}
         self._lapse: asyncio.TimerHandle | None = None
         self.weight = 1.0 if weight is None else weight
         #: The buckets that it has.
@@ -112,7 +112,11 @@ class Share:
     def _pause_s(self) -> float:
         """Less than usual after an answer that took its time: the leases are old already."""
         left_s = self._sure_until_s - self._now_s()
-        return max(0.0, min(BEAT_S, self._lease_s / BEATS, left_s / 2))
+        return max(0.0, min(self._beat_s, left_s / 2))
+
+    @property
+    def _beat_s(self) -> float:
+        return min(BEAT_S, self._lease_s / BEATS)
 
     def retire(self) -> None:
         """Leave the members, and each bucket as soon as its last claim has ended."""
@@ -208,13 +212,14 @@ class Share:
             self.after_lapse("the leases of this worker were not kept in time")
 
     def _note_leaving(self, buckets: Sequence[int]) -> None:
-        """A page that takes its time must not keep the other hosts of its bucket waiting."""
-        now_s = self._now_s()
-        since_s = {bucket: self._leaving_since_s.get(bucket, now_s) for bucket in buckets}
-        if any(now_s > at_s + self._lease_s for at_s in since_s.values()):
+        """A page that takes its time must not keep the other hosts of its bucket waiting for longer
+        than a lease lasts. Beats are counted: while a callback blocks the event loop there are
+        none, and no page can end."""
+        beats = {bucket: self._leaving_beats.get(bucket, 0) + 1 for bucket in buckets}
+        if any(number > self._lease_s / self._beat_s + 1 for number in beats.values()):
             self.after_lapse("other workers wait for buckets of this one")
-            since_s = dict.fromkeys(buckets, now_s)
-        self._leaving_since_s = since_s
+            beats = {}
+        self._leaving_beats = beats
 
     async def _weigh(self, speed: float) -> None:
         """From time to time, compare our speed with that of the others."""

@@ -276,9 +276,8 @@ class MemoryFrontier:
 
     def reclaim_all(self) -> int:
         """What a store of one process does when it is opened: the former owner is dead."""
-        for host in self._visitors:
+        for host in self._visitors:  # each keeps its place in line until someone looks there
             self._hosts[host].is_visited = False
-            self._reposition(host, self._clock.now_ms())
         self._visitors.clear()
         return self._reclaim(set(self._claims))
 

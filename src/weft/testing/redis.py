@@ -87,8 +87,10 @@ class _Server(Server):
 class RedisServer(_Server):
     """A Redis or Valkey while the context is open: `binary`, or what this machine has.
 
-    `extra` are more options of its command line. Set `replica_of`, and from its next start it
-    copies that server.
+    `durable`: it writes before it answers. Otherwise, with `appendfsync everysec` as users have it,
+    it may not while an fsync is under way, and loses the last moment if it is killed then. `extra`
+    are more options of its command line. Set `replica_of`, and from its next start it copies that
+    server.
     """
 
     def __init__(
@@ -96,11 +98,13 @@ class RedisServer(_Server):
         binary: str | Path | None = None,
         *,
         appendonly: bool = True,
+        durable: bool = False,
         maxmemory: str | None = None,
         extra: Sequence[str] = (),
     ) -> None:
         super().__init__(binary)
         self._appendonly = appendonly
+        self._durable = durable
         self._maxmemory = maxmemory
         self._extra = extra
         self.replica_of: RedisServer | None = None
@@ -112,6 +116,8 @@ class RedisServer(_Server):
     def _command(self) -> list[str]:
         options = ["--bind", HOST, "--port", str(self.port), "--dir", str(self._directory)]
         options += ["--save", "", "--appendonly", "yes" if self._appendonly else "no"]
+        if self._durable:
+            options += ["--appendfsync", "always"]
         if self._maxmemory:
             options += ["--maxmemory", self._maxmemory]
         if self.replica_of:

@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 from ftplib import FTP, all_errors, error_perm, error_temp
 from io import BytesIO
 from pathlib import Path, PurePosixPath
+from uuid import uuid4
 
 from weft.errors import SinkDownError, StoreError
 from weft.sinks.export.address import Address
@@ -30,11 +31,12 @@ class FtpPlace:
         self._upload = f".{self._path.name}.{token}.tmp"
 
     def check(self) -> None:
+        probe = f".weft-{uuid4().hex}"  # another worker may be uploading
         with self._connected() as ftp:
             try:
                 self._go_to_directory(ftp)
-                ftp.storbinary(f"STOR {self._upload}", BytesIO(b"Weft looks if it may write.\n"))
-                ftp.delete(self._upload)
+                ftp.storbinary(f"STOR {probe}", BytesIO(b"Weft looks if it may write.\n"))
+                ftp.delete(probe)
             except error_perm as problem:
                 raise StoreError(
                     f"{self.name} cannot be written ({problem}): give the user "

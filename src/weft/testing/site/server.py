@@ -6,9 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from weft.errors import ConfigError, WeftError
 from weft.testing.site.hits import Hit, read_hits
@@ -27,6 +28,9 @@ class ServerProcess:
     It listens on all of its hosts, on the same port. It ends with this process, even when this gets
     SIGKILL, and removes its files.
     """
+
+    #: What starts it.
+    popen: ClassVar[Callable[..., subprocess.Popen[str]]] = subprocess.Popen
 
     def __init__(self, module: str, options: str, hosts: tuple[str, ...], port: int = 0) -> None:
         """`module` is run with `--child PID OPTIONS`, see `run_as_child`."""
@@ -104,7 +108,7 @@ class ServerProcess:
     def _start(self) -> subprocess.Popen[str]:
         module = [sys.executable, "-m", self._module]
         child = ["--child", str(os.getpid()), self._options]
-        return subprocess.Popen(
+        return self.popen(
             [*module, "--port", str(self._wanted_port), *child],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
