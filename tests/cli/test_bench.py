@@ -1,6 +1,7 @@
 """`weft bench`: real crawls of a small site, beside plain Scrapy."""
 
 import json
+import os
 import re
 import signal
 import sys
@@ -13,7 +14,9 @@ import pytest
 from running import Process, Weft
 from weft.testing.waiting import wait_until
 
-PAGES = 12
+#: A site has a port of its own by its size: those of tests that run side by side differ.
+NUMBER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+PAGES = 12 + NUMBER
 LINKS = ("bench", "--site", "links", "--pages", str(PAGES), "--rounds", "1", "--cache", "cache")
 BOTH = ("--contestant", "weft", "--contestant", "scrapy")
 
@@ -59,6 +62,7 @@ def test_a_store_that_is_shared_is_measured_apart(weft: Weft) -> None:
     assert row["start_redis_cpu_s"] > 0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("nginx")
 def test_beneath_the_table_stands_whether_limits_are_kept(weft: Weft) -> None:
     polite = ("bench", "--site", "polite", "--pages", "1500", "--rounds", "1", "--cache", "cache")
@@ -98,7 +102,7 @@ def test_who_misses_a_page_is_wrong_and_the_command_fails(weft: Weft, tmp_path: 
 
 def start_bench(weft: Weft) -> tuple[Process, list[psutil.Process]]:
     """With all its servers, in the midst of a crawl."""
-    options = ("bench", "--site", "links", "--pages", "1000", "--cache", "cache")
+    options = ("bench", "--site", "links", "--pages", str(1000 + NUMBER), "--cache", "cache")
     process = weft.start(*options, "--contestant", "scrapy")
     family = psutil.Process(process.pid)
 

@@ -228,6 +228,7 @@ def test_a_worker_that_dies_is_replaced(
     assert_complete(hosts, urls_in(tmp_path / "out.jsonl"))
 
 
+@pytest.mark.long
 def test_a_worker_that_always_dies_ends_the_crawl(weft: Weft, tmp_path: Path) -> None:
     dies = SPIDER.replace("yield scrapy", "os.kill(os.getpid(), 9)\n        yield scrapy")
     (tmp_path / "books.py").write_text(dies.replace("BODY", "pass"))

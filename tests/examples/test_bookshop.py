@@ -170,6 +170,7 @@ def test_one_command_fills_a_table_of_mariadb(root: Path) -> None:
         assert run.interrupt() == 0
 
 
+@pytest.mark.long
 def test_without_mariadb_it_is_a_table_of_sqlite(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
