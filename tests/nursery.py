@@ -15,13 +15,14 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,9 @@ _MODULES = (
     "scrapy.extensions.feedexport",
     "scrapy.pipelines.files",
     "scrapy.utils.test",
+    "typer._adapters",
 )
+_PACKAGES = ("weft.engine", "weft.frontier")
 
 
 class Popen(subprocess.Popen[str]):
@@ -219,8 +222,27 @@ def _run(how: str, *arguments: str) -> None:
         runpy.run_path(how, run_name="__main__")
 
 
+def _scrapy_parts() -> set[str]:
+    """The modules of all parts that Scrapy has by default."""
+    from scrapy.settings import default_settings as defaults
+
+    parts = (
+        *defaults.DOWNLOADER_MIDDLEWARES_BASE,
+        *defaults.SPIDER_MIDDLEWARES_BASE,
+        *defaults.EXTENSIONS_BASE,
+        *(defaults.LOG_FORMATTER, defaults.ROBOTSTXT_PARSER, defaults.STATS_CLASS),
+    )
+    return {part.rpartition(".")[0] for part in parts}
+
+
+def _modules_in_packages() -> Iterator[str]:
+    for name in _PACKAGES:
+        package = importlib.import_module(name)
+        yield from (each.name for each in pkgutil.walk_packages(package.__path__, f"{name}."))
+
+
 def _import_all() -> None:
-    for name in _MODULES:
+    for name in (*_MODULES, *_scrapy_parts(), *_modules_in_packages()):
         importlib.import_module(name)
     assert threading.active_count() == 1, "a fork would lose the other threads"
     assert "twisted.internet.reactor" not in sys.modules, "each process chooses its own"

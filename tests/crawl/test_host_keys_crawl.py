@@ -162,7 +162,7 @@ def test_a_job_goes_on_with_the_keys_that_it_has(tmp_path: Path, site: SiteServe
 # With several workers
 
 
-@pytest.mark.parametrize("host_key", ["domain", "ip"])
+@pytest.mark.parametrize("host_key", [pytest.param("domain", marks=pytest.mark.long), "ip"])
 def test_workers_share_the_budget_of_a_host_key(
     weft: Weft, redis_server: RedisServer, site: SiteServer, host_key: str
 ) -> None:

@@ -25,7 +25,7 @@ ENDS_WITHIN_S = 10.0
 #: Traps have no end; and nobody waits three minutes for each page that never comes.
 OPTIONS = (
     *("--depth", "10", "-o", "pages.jsonl", "--concurrency", "16"),
-    *("-s", "DOWNLOAD_TIMEOUT=2", "-s", "RETRY_TIMES=1"),
+    *("-s", "DOWNLOAD_TIMEOUT=2"),
 )
 
 

@@ -95,7 +95,10 @@ def served(kind: str) -> dict[str, Script]:
     }
 
 
-@pytest.mark.parametrize("pipeline", ["files.FilesPipeline", "images.ImagesPipeline"])
+@pytest.mark.parametrize(
+    "pipeline",
+    ["files.FilesPipeline", pytest.param("images.ImagesPipeline", marks=pytest.mark.long)],
+)
 def test_every_file_is_downloaded_by_one_worker(
     weft: Weft, tmp_path: Path, pages: SiteServer, pipeline: str
 ) -> None:

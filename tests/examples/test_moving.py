@@ -64,6 +64,7 @@ def test_the_diff_is_what_diff_says(project: str) -> None:
     assert (MOVING / project / "moving.diff").read_text() == without_times
 
 
+@pytest.mark.long
 def test_a_scrapy_project_finds_the_same_with_two_workers(
     shop: str, redis: RedisServer, tmp_path: Path
 ) -> None:

@@ -145,8 +145,8 @@ def _command_line(pid: int) -> str:
 @pytest.mark.parametrize(
     "make_database",
     [
-        *(mariadb, mongodb, s3),
-        *(pytest.param(like_them, marks=pytest.mark.long) for like_them in (postgresql, ftp)),
+        *(mariadb, mongodb),
+        *(pytest.param(other, marks=pytest.mark.long) for other in (postgresql, ftp, s3)),
     ],
 )
 def test_a_crawl_survives_the_death_of_its_database_and_of_its_workers(

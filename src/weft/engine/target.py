@@ -35,6 +35,7 @@ SITE_SETTINGS: Mapping[str, Any] = {
     "CONCURRENT_ITEMS": 1,  # Scrapy starts so many tasks for every response
     "COOKIES_ENABLED": False,
     "DOWNLOAD_MAXSIZE": DEFAULT_LIMITS.max_bytes,  # more would not be parsed; unpacked, too
+    "RETRY_TIMES": 1,  # one that failed twice is remembered, and tried again another day
     "RETRY_GIVE_UP_LOG_LEVEL": "INFO",  # the failure is logged anyway
     # What there is nothing to do for: our spider yields no requests, and we count pages ourselves.
     "DOWNLOADER_STATS": False,
