@@ -197,9 +197,12 @@ async def test_what_a_server_left_unanswered_on_a_used_connection_is_sent_again_
 ) -> None:
     async with open_handler() as handler:
         await handler.download_request(Request(f"{server.url}page"))
+        request = Request(f"{server.url}nothing")
         with pytest.raises(DownloadFailedError, match="before it had answered"):
-            await handler.download_request(Request(f"{server.url}nothing"))
+            await handler.download_request(request)
     assert [len(visit.requests) for visit in server.visits] == [2, 1]
+    # It counts as an attempt, so that nobody is asked more often than RETRY_TIMES says.
+    assert request.meta["retry_times"] == 1
 
 
 @pytest.mark.parametrize("ask", [{"method": "POST"}, {"method": "DELETE", "body": "x"}])

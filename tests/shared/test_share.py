@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -325,6 +326,29 @@ async def test_who_was_held_up_itself_has_time_to_end_its_work(old_server: Redis
         await a.share.beat()
         assert a.lapses == []
         assert all(await a.finish(claims))
+
+
+async def test_its_keeper_does_not_miss_what_is_being_given_up(
+    old_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event loop may be blocked before the answer of the store is heard."""
+    async with peers(old_server) as [a, b], Client(old_server.url) as keeper:
+        await a.share.beat()
+        await b.share.beat()
+        client = a.frontier._leases._client
+        run, kept = client.run, []
+
+        async def run_and_keep(commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+            answers = await run(commands)
+            kept.append(await a.share.stay(keeper))
+            return answers
+
+        with monkeypatch.context() as patch:
+            patch.setattr(client, "run", run_and_keep)
+            await a.share.beat()
+        assert len(a.buckets) == BUCKETS // 2
+        assert len(kept) > 1
+        assert all(kept)
 
 
 async def test_who_closes_leaves_its_buckets_to_the_others_at_once(old_server: RedisServer) -> None:

@@ -139,14 +139,22 @@ class HttpHandler(BaseHttpDownloadHandler):
 
     async def _download(self, order: Order) -> Response:
         connection = self._pool.take(order.route)
-        if connection is not None:
-            exchange = self._exchange(order)
-            try:
-                return await self._ask(connection, exchange, order)
-            except DownloadFailedError:
-                # The server may have closed it before the request came.
-                if self._is_closed or exchange.has_begun or not _may_repeat(order):
-                    raise
+        if connection is None:
+            return await self._ask_anew(order)
+        exchange = self._exchange(order)
+        try:
+            return await self._ask(connection, exchange, order)
+        except DownloadFailedError:
+            # The server may have closed it before the request came.
+            if self._is_closed or exchange.has_begun or not _may_repeat(order):
+                raise
+        try:
+            return await self._ask_anew(order)
+        except DownloadFailedError:
+            _count_attempt(order.request)
+            raise
+
+    async def _ask_anew(self, order: Order) -> Response:
         connection = await self._connector.connect(order.route, order.until_s)
         return await self._ask(connection, self._exchange(order), order)
 
@@ -179,6 +187,11 @@ class HttpHandler(BaseHttpDownloadHandler):
             warn_bytes=getattr(spider, "download_warnsize", self._default_warnsize),
             fails_on_loss=self._fail_on_dataloss,
         )
+
+
+def _count_attempt(request: Request) -> None:
+    """For Scrapy's retry middleware: the server may have had the request twice."""
+    request.meta["retry_times"] = request.meta.get("retry_times", 0) + 1
 
 
 def _may_repeat(order: Order) -> bool:

@@ -134,10 +134,10 @@ class Leases:
             GIVE_UP.call(bucket.prefix, bucket.config, GiveUp(0, self._owner, self._tokens[bucket]))
             for bucket in buckets
         ]
+        for bucket in buckets:
+            self._drop(bucket)  # first: `keep` must not miss them, whenever we hear the answer
         if commands:
             await self._client.run(commands)
-        for bucket in buckets:
-            self._drop(bucket)
 
     async def leave(self) -> None:
         """Give all up at once; if that takes long, they run out by themselves."""
