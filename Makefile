@@ -24,9 +24,9 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 servers: setup
 	@scripts/servers $(BIN)/python
 
-# Five at a time on two cores, for many of them wait. Those of a file share their servers, and files
+# Four at a time on two cores, for many of them wait. Those of a file share their servers, and files
 # are taken in their order: the small ones come last.
-PARALLEL := --numprocesses 5 --dist loadfile --no-loadscope-reorder
+PARALLEL := --numprocesses 4 --dist loadfile --no-loadscope-reorder
 test: setup servers
 	$(BIN)/python -m pytest -m 'not long' $(PARALLEL)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import nursery
 from running import Weft
@@ -14,6 +15,9 @@ from weft.testing.redis import RedisServer
 from weft.testing.site.server import ServerProcess
 
 pytest.register_assert_rewrite("frontier_machine", "invariants")
+# How long an example takes depends on what else runs.
+settings.register_profile("weft", deadline=None)
+settings.load_profile("weft")
 
 
 @pytest.fixture

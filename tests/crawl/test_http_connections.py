@@ -189,6 +189,23 @@ async def test_of_too_many_connections_that_nobody_uses_the_oldest_is_closed(
     await pool.close()
 
 
+async def test_latency_counts_from_the_moment_of_sending(
+    server: RawServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By it the gate knows when the request really went out."""
+    async with open_handler() as handler:
+        connect = handler._connector.connect
+
+        async def connect_slowly(route: Route, until_s: float) -> Connection:
+            await asyncio.sleep(0.5)
+            return await connect(route, until_s)
+
+        monkeypatch.setattr(handler._connector, "connect", connect_slowly)
+        request = Request(f"{server.url}page")
+        await handler.download_request(request)
+    assert 0 < request.meta["download_latency"] < 0.4
+
+
 # Sending again
 
 

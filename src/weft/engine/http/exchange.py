@@ -37,7 +37,9 @@ class Exchange:
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._limits = limits
         self._crawler = crawler
-        self._began_at_s = order.began_at_s
+        # It is sent at once: there is a connection for it. What counts for the delay of its host is
+        # this moment, not the one at which someone began to look for the host.
+        self._sent_at_s = monotonic_s()
         self._size_bytes = 0
         self._is_large = False
         self._is_complete = False
@@ -75,7 +77,7 @@ class Exchange:
         return self.done.done()
 
     def note_head(self) -> None:
-        self.request.meta["download_latency"] = monotonic_s() - self._began_at_s
+        self.request.meta["download_latency"] = monotonic_s() - self._sent_at_s
         if is_heard(self._crawler, signals.headers_received):
             length = self.answer.length
             self._tell(

@@ -25,7 +25,6 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.ssl import _log_sslobj_debug_info, _make_ssl_context
 
-from weft.clock import monotonic_s
 from weft.engine import stops
 from weft.engine.http.connection import CUT_OFF, Connection
 from weft.engine.http.connector import Connector
@@ -118,7 +117,6 @@ class HttpHandler(BaseHttpDownloadHandler):
             data=data,
             timeout_s=timeout_s,
             until_s=asyncio.get_running_loop().time() + timeout_s,
-            began_at_s=monotonic_s(),
             cuts=stops.cut_count(),
         )
 

@@ -23,6 +23,5 @@ class Order(NamedTuple):
     timeout_s: float
     #: On the clock of the event loop.
     until_s: float
-    began_at_s: float
     #: How many cuts there were when it began: after another one it is not sent.
     cuts: int
