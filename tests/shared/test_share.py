@@ -502,6 +502,13 @@ async def test_on_a_store_that_has_just_come_up_nobody_is_evicted() -> None:
                 assert time.monotonic() - up_s >= 0.95 * LEASE_S
 
 
+async def test_a_store_has_just_come_up_for_the_time_of_a_lease() -> None:
+    with RedisServer() as server:
+        async with peers(server, "a") as [a]:
+            await a.start()
+            assert await until(a.share._may_evict, "it is old enough") < 1.5 * LEASE_S
+
+
 async def test_a_share_that_cannot_go_on_says_so(redis_server: RedisServer) -> None:
     async with peers(redis_server, "a") as [a]:
         await a.start()

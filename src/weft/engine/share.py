@@ -159,9 +159,10 @@ class Share:
         now_s = self._now_s()
         has_gap = now_s - self._beaten_at_s > self._lease_s / 2
         is_new = self._beaten_at_s == -math.inf
-        if (has_gap and not is_new) or self._membership.server_age_s < self._lease_s:
+        if has_gap and not is_new:
             self._patient_until_s = now_s + self._lease_s
-        return now_s >= self._patient_until_s
+        server_up_s = now_s - self._membership.server_age_s
+        return now_s >= max(self._patient_until_s, server_up_s + self._lease_s)
 
     def _plan(self, view: "View") -> None:
         if self._is_retiring:
