@@ -493,8 +493,8 @@ async def test_on_a_store_that_has_just_come_up_nobody_is_evicted() -> None:
             await settle(a, b)
             server.kill()
             await asyncio.sleep(LEASE_S)
-            server.start()
             up_s = time.monotonic()
+            server.start()
             # One that is new, and has missed nothing itself.
             async with peers(server, "c") as [c]:
                 await c.start()

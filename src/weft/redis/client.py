@@ -199,7 +199,9 @@ class Client:
         except ResponseError:  # not allowed to ask
             told = b"run_id:%d" % random.getrandbits(63)
         run_id = _said(told, "run_id")
-        self._server_up_s = monotonic_s() - float(_said(told, "uptime_in_seconds") or math.inf)
+        # In whole seconds: it may have been up for one less.
+        age_s = float(_said(told, "uptime_in_seconds") or math.inf) - 1
+        self._server_up_s = monotonic_s() - max(0.0, age_s)
         is_another = bool(self._run_ids) and run_id not in self._run_ids
         self._run_ids.add(run_id)
         if is_another:
