@@ -1,5 +1,6 @@
 import os
 import random
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from weft.testing.redis import RedisServer
 from weft.testing.site.server import ServerProcess
 
 pytest.register_assert_rewrite("frontier_machine", "invariants")
+# A shell lets what it starts in the background ignore Ctrl-C, and so would all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # How long an example takes depends on what else runs.
 settings.register_profile("weft", deadline=None)
 settings.load_profile("weft")
