@@ -65,6 +65,7 @@ def test_a_node_serves_a_job_that_is_started_later_and_starts_over(
         fleet.node("n1", "--processes", "2", "--weight", "2") as node,
     ):
         start_all(fleet, server, "--delay", "0.4")
+        wait_until(lambda: len(fleet.workers("it")) == 2, description="both workers are there")
         workers = fleet.workers("it")
         assert [worker.status.node for worker in workers] == ["n1", "n1"]
         wait_until(
