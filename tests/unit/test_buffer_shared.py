@@ -1,7 +1,8 @@
 """Buffers of several workers on one frontier: claims get lost, and stores go back in time."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import msgspec
 import pytest
@@ -182,39 +183,39 @@ async def lose(crawl: Crawl) -> None:
     assert await crawl.frontier.reclaim()
 
 
-async def test_what_comes_too_late_counts_for_who_has_it_now() -> None:
+@asynccontextmanager
+async def one_page_for_two() -> AsyncIterator[tuple[Crawl, Claim, Crawl, Claim]]:
+    """Two workers and their claims of the same page; that of the first is lost."""
     first, second = two_workers()
     await first.frontier.add([link("http://a/1")])
     async with first.running():
         mine = await first.taken()
         await lose(first)
         async with second.running():
-            theirs = await second.taken()
-            first.buffer.put_outcome(Outcome(mine.token, Ending.DONE, items=3))
-            first.door.is_open.set()
-            await rounds(first, first)
-            second.buffer.put_outcome(Outcome(theirs.token, Ending.DONE, items=3))
-            await first.finished()
+            yield first, mine, second, await second.taken()
+
+
+async def test_what_comes_too_late_counts_for_who_has_it_now() -> None:
+    async with one_page_for_two() as (first, mine, second, theirs):
+        first.buffer.put_outcome(Outcome(mine.token, Ending.DONE, items=3))
+        first.door.is_open.set()
+        await rounds(first, first)
+        second.buffer.put_outcome(Outcome(theirs.token, Ending.DONE, items=3))
+        await first.finished()
     assert (first.buffer.repeated_pages, first.buffer.repeated_items) == (1, 3)
     assert (second.buffer.repeated_pages, second.buffer.repeated_items) == (0, 0)
 
 
 async def test_an_outcome_that_comes_too_late_is_counted(caplog: pytest.LogCaptureFixture) -> None:
-    first, second = two_workers()
-    await first.frontier.add([link("http://a/1")])
-    async with first.running():
-        mine = await first.taken()
-        await lose(first)
-        async with second.running():
-            theirs = await second.taken()
-            first.end(mine)
-            first.door.is_open.set()
-            await rounds(first, first)
-            assert first.buffer.late == 1
-            assert not first.buffer.is_finished
-            second.end(theirs)
-            await first.finished()
-            assert second.buffer.late == 0
+    async with one_page_for_two() as (first, mine, second, theirs):
+        first.end(mine)
+        first.door.is_open.set()
+        await rounds(first, first)
+        assert first.buffer.late == 1
+        assert not first.buffer.is_finished
+        second.end(theirs)
+        await first.finished()
+        assert second.buffer.late == 0
     assert (await first.frontier.stats()).done == 1
     assert "1 outcomes came too late" in caplog.text
 

@@ -76,7 +76,7 @@ def test_it_is_ours_to_stop_to_continue_and_to_kill() -> None:
         wait_until(lambda: state_of(process.pid) == "S", "it goes on")
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == -signal.SIGINT
+        assert process.wait(10) == -signal.SIGINT
 
 
 def test_orphans_of_others_are_not_adopted() -> None:
