@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Tests start hundreds of processes: none of them should compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup servers test coverage check demo bookshop faults bench bench-frontier bench-cluster bench-sinks format clean
+.PHONY: setup servers test scrapy-next scrapy-suite third-party coverage check demo bookshop faults bench bench-frontier bench-cluster bench-sinks format clean
 
 setup: $(VENV)/.ready
 
@@ -29,6 +29,48 @@ servers: setup
 PARALLEL := --numprocesses 4 --dist loadfile --no-loadscope-reorder
 test: setup servers
 	$(BIN)/python -m pytest -m 'not long' $(PARALLEL)
+
+# The suite on the newest Scrapy that can be installed, and whatever that needs. If Weft does not say
+# that it works with it, pip complains about that, and installs it.
+NEXT := .venv-next
+scrapy-next:
+	@$(PYTHON) -m venv $(NEXT)
+	@echo "Installing Weft, its tools and the newest Scrapy into $(NEXT) ..."
+	@$(NEXT)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[dev]'
+	@$(NEXT)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade scrapy
+	@scripts/servers $(NEXT)/bin/python
+	@$(NEXT)/bin/python -c 'import scrapy; print("Scrapy", scrapy.__version__)'
+	$(NEXT)/bin/python -m pytest -m 'not long' $(PARALLEL)
+
+# Scrapy's own tests with the add-on in every crawler: half an hour, or `make scrapy-suite
+# ARGS=tests/test_crawl.py`; on Redis with ARGS=--redis. They have a virtual environment of their own:
+# they need an older pytest, and much that Weft does not.
+SUITE := .venv-suite
+scrapy-suite:
+	@test $(SUITE)/.ready -nt scrapysuite/requirements.txt -a $(SUITE)/.ready -nt pyproject.toml || { \
+		echo "Installing Weft and what Scrapy's tests need into $(SUITE) ..."; \
+		$(PYTHON) -m venv $(SUITE) \
+		&& $(SUITE)/bin/python -m pip install --quiet --disable-pip-version-check \
+			--constraint constraints.txt --editable '.[server]' \
+		&& $(SUITE)/bin/python -m pip install --quiet --disable-pip-version-check \
+			--requirement scrapysuite/requirements.txt \
+		&& touch $(SUITE)/.ready; }
+	@$(SUITE)/bin/python -m scrapysuite $(ARGS)
+
+# Packages that many Scrapy projects use, with the add-on and without; in a virtual environment of
+# their own, for they need much that Weft does not. scrapy-playwright wants a chromium.
+THIRD := .venv-third
+third-party:
+	@test $(THIRD)/.ready -nt tests/crawl/thirdparty/requirements.txt -a $(THIRD)/.ready -nt pyproject.toml || { \
+		echo "Installing Weft, its tools and other packages into $(THIRD) ..."; \
+		$(PYTHON) -m venv $(THIRD) \
+		&& $(THIRD)/bin/python -m pip install --quiet --disable-pip-version-check \
+			--constraint constraints.txt --editable '.[dev]' \
+		&& $(THIRD)/bin/python -m pip install --quiet --disable-pip-version-check \
+			--constraint constraints.txt --requirement tests/crawl/thirdparty/requirements.txt \
+		&& touch $(THIRD)/.ready; }
+	$(THIRD)/bin/python -m pytest tests/crawl/test_third_party.py
 
 # Which branches of the frontier, the cluster, Redis and the engine's claims no test takes.
 coverage: setup servers
@@ -71,12 +113,12 @@ bench: setup servers
 		echo "Installing scrapy-redis and aiohttp into $(VENV) ..."; \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 			--constraint constraints.txt --editable '.[bench]'; }
-	@test $(PEERS)/.ready -nt src/weft/bench/peers.txt || { \
+	@test $(PEERS)/.ready -nt bench/crawlers/peers.txt || { \
 		echo "Installing Crawlee and feapder into $(PEERS) ..."; \
 		$(PYTHON) -m venv $(PEERS) && $(PEERS)/bin/python -m pip install --quiet \
-			--disable-pip-version-check --requirement src/weft/bench/peers.txt \
+			--disable-pip-version-check --requirement bench/crawlers/peers.txt \
 		&& touch $(PEERS)/.ready || echo "They could not be installed, and do not take part."; }
-	$(BIN)/weft bench $(ARGS)
+	$(BIN)/python -m bench.crawlers $(ARGS)
 
 # The shared frontier beside scrapy-redis: some ten minutes, or `make bench-frontier ARGS=--quick`.
 bench-frontier: setup servers
@@ -95,4 +137,4 @@ bench-sinks: setup servers
 	$(BIN)/python -m bench.sinks $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(PEERS) .weft build
+	rm -rf $(VENV) $(NEXT) $(THIRD) $(PEERS) $(SUITE) .weft build

@@ -1,1 +1,1 @@
-"""Measurements beside others; their results stand in docs/performance.md."""
+"""Comparisons with other tools; the results are in docs/performance.md."""

@@ -1,9 +1,9 @@
-"""How much faster two workers are than one, where the CPU is not the limit.
+"""How much faster two workers are than one, if the CPU is not the limit.
 
 The site answers after 20 ms, and each worker has so few requests under way that it waits most of
-the time. The rate is that of the middle of the crawl, by the log of the site: from the moment when
-a tenth of the pages were fetched until seven tenths were. At first workers start, at the end there
-is not enough left for all of them.
+the time. The rate is measured in the middle of the crawl, from the log of the site: from a tenth of
+the pages to seven tenths. At first the workers are starting, and at the end there is not enough
+left for all of them.
 """
 
 import argparse
@@ -20,21 +20,21 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.report import header
+from launchers.redis import RedisServer
 from weft.testing import Hit, Site, SiteServer
-from weft.testing.redis import RedisServer
 
-#: Two workers must reach so many times the rate of one.
+#: Two workers must reach this many times the rate of one.
 LEAST_RATIO = 1.8
 HOSTS = tuple(f"127.0.0.{number}" for number in range(1, 101))
 LATENCY_S = 0.02
-#: Requests that a worker has under way.
+#: Requests under way per worker.
 CONCURRENCY = 4
 #: The part of the pages whose rate counts.
 FROM, UNTIL = 0.1, 0.7
 
 
 class Scale(NamedTuple):
-    #: Of each host.
+    #: Per host.
     pages: int = 60
     rounds: int = 3
 
@@ -43,7 +43,7 @@ QUICK = Scale(pages=20, rounds=1)
 
 
 def measure(scale: Scale, workers: int, server: RedisServer) -> float:
-    """Pages a second of a whole crawl with so many workers."""
+    """Run a whole crawl with `workers` workers; return its pages per second."""
     site = Site(hosts=HOSTS, pages=scale.pages, links=5, latency_s=LATENCY_S)
     with SiteServer(site) as serving, tempfile.TemporaryDirectory() as directory:
         command = [

@@ -1,7 +1,6 @@
-"""What both sides of a comparison can do: take what a page gave, and hand it out again.
+"""The interface of both sides of a comparison: take the links of a page, and return requests.
 
-Both get the same Scrapy requests and give Scrapy requests back. They are made before the clock
-runs.
+Both get the same Scrapy requests and return Scrapy requests. They are made before the clock starts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +18,7 @@ DEPTH = 3
 
 
 class BenchError(Exception):
-    """A contestant did not do what it was measured for."""
+    """A contestant did not do the work that was measured."""
 
 
 class Found(NamedTuple):
@@ -27,13 +26,13 @@ class Found(NamedTuple):
 
     page: Request
     urls: list[str]
-    #: Empty where the spider hands over plain links.
+    #: Empty if the spider yields plain links.
     requests: list[Request]
 
 
 class Contestant(Protocol):
     name: str
-    #: Patterns of the keys that are gone when the queue is empty.
+    #: Patterns of the keys that disappear when the queue is empty.
     queue_keys: Sequence[str]
 
     def __enter__(self) -> Self: ...
@@ -45,13 +44,13 @@ class Contestant(Protocol):
     ) -> None: ...
 
     def find(self, pages: Iterable[Page]) -> list[Found]:
-        """What is to be added, made ready."""
+        """Prepare what will be added."""
         ...
 
     def add(self, found: Sequence[Found]) -> None: ...
 
     def take(self, many: int) -> list[Request]:
-        """The next requests, this many if there are; the crawl is done with them then."""
+        """The next requests, up to `many`; they are then done."""
         ...
 
     def queued(self) -> int: ...
@@ -65,7 +64,7 @@ class BenchSpider(Spider):
 
 
 def make_crawler(settings: dict[str, Any]) -> tuple[Crawler, BenchSpider]:
-    """With a spider, but without an engine."""
+    """Make a crawler with a spider, but without an engine."""
     crawler = get_crawler(BenchSpider, settings)
     spider = BenchSpider.from_crawler(crawler)
     crawler.spider = spider
@@ -73,12 +72,12 @@ def make_crawler(settings: dict[str, Any]) -> tuple[Crawler, BenchSpider]:
 
 
 def plain_requests(page: Page) -> list[Request]:
-    """As lean as a Scrapy request can be: default callback, no headers."""
+    """As small as a Scrapy request can be: default callback, no headers."""
     return [Request(url, meta={"depth": DEPTH}) for url in page.links]
 
 
 def usual_requests(page: Page, spider: BenchSpider) -> list[Request]:
-    """As they come out of Scrapy's own spider middlewares, which set depth and Referer."""
+    """As after Scrapy's own spider middlewares, which set depth and Referer."""
     callback = spider.parse_page
     headers = {"Referer": page.url}
     return [

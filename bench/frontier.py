@@ -1,7 +1,7 @@
-"""`make bench-frontier`: Weft's frontier beside scrapy-redis, on the same Redis.
+"""`make bench-frontier`: Weft's frontier compared with scrapy-redis, on the same Redis.
 
-Prints bytes a URL and requests a second of CPU as Markdown, and ends with 1 if Weft misses one of
-its limits.
+Prints bytes per URL and requests per second of CPU as Markdown, and exits with 1 if Weft misses one
+of its limits.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from bench.on_weft import OnWeft, Way
 from bench.rates import KNOWN_SHARE, Rate, Rates, measure_rates
 from bench.report import Row, header, print_rows
 from bench.workload import LINKS_PER_PAGE, URL_LENGTH, Page, Web
-from weft.testing.redis import RedisServer
+from launchers.redis import RedisServer
 
 DEFAULT_URLS = 2_000_000
 QUICK_URLS = 24_000
-#: What issue 3 asks of Weft.
+#: What issue 3 requires of Weft.
 MOST_SEEN, MOST_QUEUED, MOST_PARKED = 10, 130, 25
 LEAST_RATIO = 5
 
@@ -41,12 +41,12 @@ class Scale(NamedTuple):
     """How much is measured."""
 
     urls: int = DEFAULT_URLS
-    #: scrapy-redis takes one URL at a time, and each takes the same.
+    #: scrapy-redis takes one URL at a time, and each needs the same memory.
     scrapy_redis_urls: int = DEFAULT_URLS // 4
     usual_requests: int = 100_000
     hosts: int = 300
     parked_hosts: int = 100
-    #: Blocks of 1,000 for each of them.
+    #: Blocks of 1,000 per host.
     parked_blocks: int = 5
     stories: int = 200_000
     rounds: int = 15
@@ -90,7 +90,7 @@ def measure_bytes(server: RedisServer, scale: Scale, tell: Tell) -> list[Row]:
     parked = _measure_parked(server, scale)
     tell(f"memory: {scale.stories:,} fetched URLs")
     stories = measure_stories(server, links, pages(scale.stories))
-    # With few URLs the keys themselves weigh more.
+    # With few URLs the keys themselves take more.
     most_seen = MOST_SEEN if scale.urls >= DEFAULT_URLS else None
     return [
         Row(f"seen URL, exact, {scale.urls:,} URLs", exact.seen, other.seen, most=most_seen),

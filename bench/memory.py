@@ -1,10 +1,10 @@
-"""How much of Redis' memory each thing takes.
+"""How much memory of Redis each thing takes.
 
-Memory is what Redis says that it has allocated for itself and its data (`used_memory`), when no
-client is connected but the one that asks. It is measured as a difference: what the keys of a queue
-take is what their deletion frees, and what the deletion of all others frees then is taken by what
-is known of URLs. So every byte of the data is counted in one of the two, names of keys and tables
-and records of hosts too; what stays does not grow with the data (scripts, statistics of commands).
+Memory is what Redis reports to have allocated for itself and its data (`used_memory`), when only
+the client that asks is connected. It is measured as a difference: the size of a queue is what
+deleting its keys frees, and what deleting all other keys then frees is the size of the known URLs.
+So every byte of the data is counted in one of the two, including key names, tables and host
+records; the rest does not grow with the data (scripts, command statistics).
 """
 
 import time
@@ -14,24 +14,24 @@ from typing import NamedTuple
 from bench.contestant import BenchError, Contestant
 from bench.on_weft import OnWeft
 from bench.workload import Page
-from weft.testing.redis import RedisServer
+from launchers.redis import RedisServer
 
 #: Pages that are made and added at a time.
 _PAGES = 200
-#: Redis works on its tables ten times a second.
+#: Redis resizes its tables ten times a second.
 LOOKS = 3
 LOOK_S = 0.11
 
 
 class Sizes(NamedTuple):
-    """Bytes for each request."""
+    """Bytes per request."""
 
     seen: float
     queued: float
 
 
 def used_bytes(server: RedisServer) -> int:
-    """When it has stopped changing: tables are resized in the background."""
+    """Wait until it stops changing: tables are resized in the background."""
     with server.client() as client:
         client.slowlog_reset()  # it keeps arguments of slow commands
         seen: list[int] = []
@@ -49,7 +49,7 @@ def delete(server: RedisServer, patterns: Sequence[str]) -> None:
 
 
 def fill(contestant: Contestant, pages: Iterable[Page]) -> int:
-    """Add all; the number of links."""
+    """Add all; return the number of links."""
     links = 0
     batch: list[Page] = []
     for page in pages:
@@ -68,9 +68,9 @@ def measure_sizes(
     pages: Iterable[Page],
     lost_share: float = 0.0,
 ) -> Sizes:
-    """Of requests that are known and queued; `pages` have no link twice.
+    """The sizes of known and of queued requests; `pages` contain no link twice.
 
-    `lost_share` of them may be taken for known all the same.
+    Up to `lost_share` of them may be mistaken for known ones.
     """
     with make() as contestant:
         links = fill(contestant, pages)
@@ -84,7 +84,7 @@ def measure_sizes(
 
 
 def _freed_bytes(server: RedisServer, patterns: Sequence[str]) -> int:
-    """What deleting these keys frees; then everything goes."""
+    """What deleting these keys frees; then delete everything."""
     before = used_bytes(server)
     delete(server, patterns)
     freed = before - used_bytes(server)
@@ -95,7 +95,7 @@ def _freed_bytes(server: RedisServer, patterns: Sequence[str]) -> int:
 def measure_parked(
     server: RedisServer, make: Callable[[], OnWeft], pages: Iterable[Page], hosts: int
 ) -> float:
-    """Bytes of a parked request, in blocks; all but one of each host are to be parked."""
+    """Bytes per parked request, in blocks; all but one of each host should be parked."""
     with make() as contestant:
         links = fill(contestant, pages)
         parked = contestant.stats().parked
@@ -108,7 +108,7 @@ def measure_parked(
 def measure_stories(
     server: RedisServer, make: Callable[[], OnWeft], pages: Iterable[Page]
 ) -> float:
-    """Bytes that are kept of a fetched URL, so that `weft explain` can tell about it."""
+    """Bytes kept per fetched URL for `weft explain`."""
     with make() as contestant:
         links = fill(contestant, pages)
         _expect(len(contestant.take(links)), links, "taken")

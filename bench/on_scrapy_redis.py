@@ -1,7 +1,7 @@
 """scrapy-redis: its own scheduler with its default queue and duplicate filter.
 
 Scrapy calls the scheduler for each request; that is all that happens here too. There is no way to
-tell it that a request is done: once popped, it is gone.
+report that a request is done: once popped, it is gone.
 """
 
 import warnings
@@ -34,7 +34,7 @@ class OnScrapyRedis:
 
     def __enter__(self) -> Self:
         self._warnings.__enter__()
-        # It passes the spider to Scrapy's stats, which is going out of use. It costs no time.
+        # It passes the spider to Scrapy's stats, which is deprecated. It costs no time.
         warnings.simplefilter("ignore", ScrapyDeprecationWarning)
         scheduler = load_object(self._crawler.settings["SCHEDULER"])
         self._scheduler: Any = scheduler.from_crawler(self._crawler)

@@ -1,12 +1,11 @@
-"""Weft: the frontier on Redis, fed and served as the engine does it.
+"""Weft: the frontier on Redis, used as the engine uses it.
 
-What Scrapy hands over is packed as in the engine's scheduler, and added in batches of several
-pages; what is claimed becomes a Scrapy request again, and is finished in batches.
+What Scrapy yields is packed as in the engine's scheduler, and added in batches of several pages;
+what is claimed becomes a Scrapy request again, and is finished in batches.
 """
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -16,26 +15,21 @@ from scrapy.http import Response
 
 from bench.contestant import DEPTH, Found, make_crawler, usual_requests
 from bench.workload import Page
-from weft.clock import SystemClock
-from weft.engine.buffer import Buffer
-from weft.engine.delivery import Delivery
-from weft.engine.fates import Fates
-from weft.engine.fingerprint import Fingerprinter
-from weft.engine.follow import FollowAll
-from weft.engine.held import HeldRequests
-from weft.engine.intake import Intake
-from weft.engine.pack import Packer
-from weft.engine.places import Place
-from weft.engine.recent import RecentNumbers
-from weft.engine.rules import LinkRules
-from weft.engine.scheduler import RECENT
+from weft.engine.claims.fates import Fates
+from weft.engine.requests.adder import RECENT
+from weft.engine.requests.fingerprint import Fingerprinter
+from weft.engine.requests.follow import FollowAll
+from weft.engine.requests.intake import Intake
+from weft.engine.requests.pack import Packer
+from weft.engine.requests.positions import Position
+from weft.engine.requests.recent import RecentNumbers
+from weft.engine.requests.rules import LinkRules
+from weft.engine.scrapy.inprogress import InProgress
 from weft.engine.settings import JobConfig, read_settings
 from weft.engine.target import SITE_SETTINGS
 from weft.errors import FingerprintError
 from weft.frontier.redis import RedisFrontier
 from weft.records import Ending, Outcome, PackedRequest, Stats
-from weft.sinks import SinkConfig
-from weft.sinks.deadletters import DeadLetters
 
 OWNER = "bench:1:0000"
 
@@ -44,13 +38,13 @@ class Way(NamedTuple):
     """How a crawl uses the frontier."""
 
     name: str
-    #: The spider hands over plain links, as that of `weft crawl URL` does.
+    #: The spider yields plain links, as that of `weft crawl URL` does.
     has_links: bool = False
-    #: Links that this process has passed on lately are dropped before the frontier.
+    #: Links that this process has recently passed on are dropped before the frontier.
     has_recent: bool = False
     #: Pages whose links are added together.
     pages: int = 10
-    #: Requests that are claimed and finished together: what a worker's buffer holds by default.
+    #: Requests that are claimed and finished together: the default size of a worker's buffer.
     claims: int = 192
 
 
@@ -74,7 +68,7 @@ class OnWeft:
         self._config = read_settings(self._crawler.settings, "bench")
         self._frontier = RedisFrontier(url, self._config.job, self._config.frontier)
         self._packer = Packer(self._spider)
-        self._intake = _intake(self._crawler, self._packer, self._frontier, self._config)
+        self._intake = _intake(self._crawler, self._packer, self._config)
         self._recent = RecentNumbers(RECENT)
         self._runner = asyncio.Runner()
 
@@ -131,10 +125,10 @@ class OnWeft:
                 yield request
 
     def _pack_requests(self, page: Found) -> Iterator[PackedRequest]:
-        """What the place middleware and the scheduler do with each."""
+        """What PositionMiddleware and the scheduler do with each request."""
         found_on = self._intake.page_of(page.page)
         for number, request in enumerate(page.requests):
-            self._intake.found_at[request] = Place(found_on, number)
+            self._intake.found_at[request] = Position(found_on, number)
             yield self._intake.pack(request)
         self._crawler.stats.inc_value("scheduler/enqueued", len(page.requests))
 
@@ -159,18 +153,9 @@ class OnWeft:
         return requests
 
 
-def _intake(crawler: Crawler, packer: Packer, frontier: RedisFrontier, config: JobConfig) -> Intake:
-    """As the scheduler makes it; the buffer is there because it is asked for, and stays empty."""
-    buffer = Buffer(
-        frontier,
-        Delivery([], DeadLetters(SinkConfig(Path("nowhere")))),
-        owner=OWNER,
-        capacity=config.concurrency,
-        config=config.frontier,
-        concurrency_of=lambda host: config.limits_of(host).concurrency,
-        sent_ago_ms=lambda host: None,
-    )
-    fates = Fates(crawler, HeldRequests(crawler), buffer, SystemClock())
+def _intake(crawler: Crawler, packer: Packer, config: JobConfig) -> Intake:
+    """As a crawl makes it; no request is ever in Scrapy's hands."""
+    fates = Fates(InProgress(crawler), downloaded=lambda host: None)
     return Intake(Fingerprinter(crawler, config.fingerprint_headers), packer, fates)
 
 

@@ -1,8 +1,8 @@
-"""How many requests a second of CPU carries, of the client's and of Redis'.
+"""How many requests per second of CPU are possible, for the client and for Redis.
 
-Each contestant has a backlog. In a round it is given pages, half of whose links are known, and then
-asked for as many requests as were new. Rounds take turns, so that whatever else the machine does
-hits all alike; medians count.
+Each contestant has a backlog. In a round it gets pages, half of whose links are known, and then has
+to return as many requests as were new. Rounds alternate, so that other load on the machine affects
+all alike; medians count.
 """
 
 import gc
@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 from bench.contestant import BenchError, Contestant, Found
 from bench.workload import LINKS_PER_PAGE, Page, Web
-from weft.testing.redis import RedisServer
+from launchers.redis import RedisServer
 
-#: Links of a page that are known already.
+#: Share of the links of a page that are already known.
 KNOWN_SHARE = 0.5
 
 
 class Rate(NamedTuple):
-    """So many a second of CPU."""
+    """Requests per second of CPU time."""
 
     client: float
     redis: float
@@ -51,7 +51,7 @@ class _Work(NamedTuple):
 
 
 class _Runner:
-    """One contestant with a web of its own, which is the same for all."""
+    """One contestant with its own web, which is the same for all."""
 
     def __init__(self, contestant: Contestant, server: RedisServer, hosts: int) -> None:
         self._contestant = contestant
@@ -76,7 +76,7 @@ class _Runner:
         self._taken.update(request.url for request in requests)
 
     def check(self) -> None:
-        """Everything that was ever given comes out once."""
+        """Check that everything ever given comes out once."""
         while requests := self._contestant.take(10_000):
             self._taken.update(request.url for request in requests)
         if self._taken != Counter(self._given) or self._contestant.queued():
@@ -123,7 +123,7 @@ def measure_rates(
     pages: int,
     tell: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Rates]:
-    """By the names of the contestants, which are open."""
+    """By name of the contestants, which are open."""
     runners = {each.name: _Runner(each, server, hosts) for each in contestants}
     for name, runner in runners.items():
         tell(f"{name}: making a backlog")

@@ -1,4 +1,4 @@
-"""The results as a table that is Markdown too, with the limits that Weft must keep."""
+"""The results as a table that is also Markdown, with the limits that Weft must keep."""
 
 import os
 import platform
@@ -12,18 +12,18 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from weft.testing.redis import RedisServer
+from launchers.redis import RedisServer
 
 
 class Row(NamedTuple):
-    """One figure; of bytes the fewer are better, of rates the more."""
+    """One figure; for bytes lower is better, for rates higher."""
 
     what: str
     weft: float
-    #: None: scrapy-redis has no such thing.
+    #: None: scrapy-redis has nothing comparable.
     scrapy_redis: float | None
     is_rate: bool = False
-    #: Weft's figure must not be above this.
+    #: Weft's figure must not exceed this.
     most: float | None = None
     #: Weft must be better by this factor.
     least_ratio: float | None = None
@@ -78,7 +78,7 @@ def print_rows(console: Console, title: str, rows: Iterable[Row]) -> None:
 
 
 def header(server: RedisServer, notes: Sequence[str], *others: str) -> str:
-    """When, where, what with; `others`: packages that take part."""
+    """When, where and with what it was measured; `others`: further packages."""
     told = server.ask("INFO", "server")
     packages = ("Scrapy", *others, "redis", "hiredis")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)

@@ -1,8 +1,8 @@
-"""What a crawl loses by where its items go: pages a second into a database beside JSON lines.
+"""How much the choice of sink slows down a crawl: pages per second into a database and JSON lines.
 
 `weft crawl URL` on a static site from nginx, into each sink in turn, round after round. The rate is
-that from the request for the first page until the process has ended, when all items have arrived;
-they are counted in the sink. Databases run on this machine too, and take their CPU from the crawl.
+measured from the first request until the process has ended, when all items have arrived; they are
+counted in the sink. Databases also run on this machine, and take CPU from the crawl.
 """
 
 import argparse
@@ -20,15 +20,15 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from weft.bench.nginx import Nginx
-from weft.bench.pages import StaticSite
-from weft.bench.report import header
-from weft.bench.site import Kept, default_cache, keep
-from weft.testing.mariadb import MariaDbServer
-from weft.testing.mongodb import MongoServer
-from weft.testing.postgresql import PostgreSqlServer
+from bench.crawlers.nginx import Nginx
+from bench.crawlers.pages import StaticSite
+from bench.crawlers.report import header
+from bench.crawlers.site import Kept, default_cache, keep
+from launchers.mariadb import MariaDbServer
+from launchers.mongodb import MongoServer
+from launchers.postgresql import PostgreSqlServer
 
-#: A crawl into these must reach so much of the rate of one into JSON lines.
+#: A crawl into these must reach this share of the rate of one into JSON lines.
 LEAST_RATIO = 0.85
 LIMITED = ("MongoDB", "MariaDB")
 JSON_LINES = "JSON lines"
@@ -44,7 +44,7 @@ QUICK = Scale(pages=500, rounds=1)
 
 
 class Target(NamedTuple):
-    """A sink, as `-o` takes it, and how many items it holds."""
+    """A sink, as `-o` takes it, and a function that counts its items."""
 
     label: str
     output: str
@@ -52,7 +52,7 @@ class Target(NamedTuple):
 
 
 def measure(target: Target, kept: Kept) -> float:
-    """Pages a second of one crawl."""
+    """Pages per second of one crawl."""
     with Nginx(kept.root, kept.port) as nginx, tempfile.TemporaryDirectory() as directory:
         weft = str(Path(sys.executable).with_name("weft"))
         command = [weft, "crawl", *kept.starts, "-o", target.output, "--concurrency", "16"]
@@ -76,7 +76,7 @@ def _first_request_s(nginx: Nginx, process: "subprocess.Popen[bytes]") -> float:
 
 @contextmanager
 def targets() -> Iterator[list[Target]]:
-    """Each database as it is installed: a commit is on the disk when it returns."""
+    """Each database as in a normal installation: a commit is on disk when it returns."""
     with ExitStack() as stack:
         mongo = stack.enter_context(MongoServer())
         maria = stack.enter_context(MariaDbServer(is_durable=True))

@@ -1,8 +1,8 @@
-"""A web to crawl that exists on paper only: hosts, pages of 60 links, URLs of 90 characters.
+"""A virtual web to crawl: hosts, pages of 60 links, URLs of 90 characters.
 
-URLs are made as sites make theirs: a section, a slug of words, a number. The words are drawn from
-running English text, so that frequent ones are frequent; how well URLs can be compressed depends
-on that. Everything follows from the numbers of hosts and URLs: two runs measure the same.
+URLs look like those of real sites: a section, a slug of words, a number. The words are drawn from
+English text, so that frequent ones are frequent; how well URLs compress depends on that. Everything
+follows from the numbers of hosts and URLs: two runs measure the same.
 """
 
 import random
@@ -20,7 +20,7 @@ LINKS_PER_PAGE = 60
 MENU_LINKS = 15
 
 _WORDS = re.findall(r"[a-z]{3,12}", " ".join(topics[name] for name in sorted(topics)).lower())
-#: What stands before and after the slug; sites of three kinds.
+#: The parts before and after the slug; sites of three kinds.
 _FORMS = (
     ("https://www.{host}/{section}/2025/{month:02}/", "-{number}.html"),
     ("https://{host}/c/{section}/p/", "?id={number}"),
@@ -31,19 +31,19 @@ _DRAWS = struct.Struct(">16H")
 
 
 class Page(NamedTuple):
-    """A page that was fetched, and what it links to."""
+    """A fetched page and its links."""
 
     url: str
     links: list[str]
 
 
 class Site:
-    """One host; `url(n)` is the n-th of its URLs, and the same whenever it is asked for."""
+    """One host; `url(n)` is the n-th of its URLs, always the same."""
 
     def __init__(self, name: str, form: int) -> None:
         self._name = name
         self._form = _FORMS[form % len(_FORMS)]
-        #: URLs that were found so far.
+        #: URLs found so far.
         self.found = 0
 
     def url(self, number: int) -> str:
@@ -58,7 +58,7 @@ class Site:
         return start + slug[: URL_LENGTH - len(start) - len(end)] + end
 
     def page(self, rng: random.Random, new: int, known: int) -> Page:
-        """The next page of this host: with so many links that are new, and so many that are not."""
+        """The next page of this host, with `new` new links and `known` known ones."""
         own = self.url(rng.randrange(self.found + 1))
         numbers = [*range(self.found, self.found + new)]
         for i in range(known):
@@ -70,7 +70,7 @@ class Site:
 
 
 class Web:
-    """Hosts that are crawled side by side, in turn."""
+    """Hosts that are crawled in parallel, in turn."""
 
     def __init__(self, hosts: int, seed: int = 1) -> None:
         self._rng = random.Random(seed)
@@ -79,7 +79,7 @@ class Web:
         self._turn = 0
 
     def pages(self, known_share: float = 0.0) -> Iterator[Page]:
-        """Page after page, without end."""
+        """Page after page, endlessly."""
         known = round(LINKS_PER_PAGE * known_share)
         while True:
             site = self.sites[self._turn % len(self.sites)]
@@ -87,7 +87,7 @@ class Web:
             yield site.page(self._rng, LINKS_PER_PAGE - known, known)
 
     def pages_for(self, urls: int) -> Iterator[Page]:
-        """So many pages that they have this many URLs, all new; the last page may have fewer."""
+        """Pages with this many URLs in total, all new; the last page may have fewer."""
         whole, rest = divmod(urls, LINKS_PER_PAGE)
         yield from islice(self.pages(), whole)
         if rest:
@@ -95,7 +95,7 @@ class Web:
             yield Page(page.url, page.links[:rest])
 
     def pages_of_each(self, urls: int) -> Iterator[Page]:
-        """Pages that have this many new URLs for each host."""
+        """Pages with this many new URLs for each host."""
         for first in range(0, urls, LINKS_PER_PAGE):
             for site in self.sites:
                 yield site.page(self._rng, min(LINKS_PER_PAGE, urls - first), 0)

@@ -1,4 +1,4 @@
-"""Buffers between frontiers and sinks of the tests, and what a scheduler would do with them."""
+"""Workers for tests: each between a frontier and a sink, driven as a scheduler would drive it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
@@ -6,13 +6,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from weft.clock import monotonic_s
 from weft.config import FrontierConfig, HostLimits
-from weft.engine.buffer import Buffer
-from weft.engine.delivery import Delivery
+from weft.engine.claims import pace
+from weft.engine.claims.assembly import make_claim_parts
+from weft.engine.claims.delivery import Delivery
+from weft.engine.claims.rounds import Rounds
 from weft.frontier import MemoryFrontier
 from weft.records import AddStatus, Claim, Claims, Ending, Outcome, PackedRequest, Stats
 from weft.sinks import KeyedItem, Refusal, SinkConfig
+from weft.sinks.archive import Archive
 from weft.sinks.deadletters import DeadLetters
 from weft.testing.clock import FakeClock
 from weft.urls import fingerprint, host_key
@@ -25,11 +30,18 @@ def nothing() -> None:
     pass
 
 
-class Door(MemoryFrontier):
-    """The way of one worker to a frontier, which others may share.
+def shorten_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let rounds follow each other at once, and keep few claims ready."""
+    monkeypatch.setattr(pace, "ROUND_S", 0.0)
+    monkeypatch.setattr(pace, "EASY_ROUND_S", 0.0)
+    monkeypatch.setattr(pace, "MIN_READY", 2)
+    monkeypatch.setattr(pace, "IDLE_ROUND_S", 0.001)
 
-    It writes down what it is told, and can be made to fail, to be away, or to let something happen
-    meanwhile.
+
+class Door(MemoryFrontier):
+    """How one worker reaches a frontier, which others may share.
+
+    It records the calls, and can be made to fail, to be away, or to let something happen meanwhile.
     """
 
     def __init__(self, frontier: MemoryFrontier, calls: list[str]) -> None:
@@ -134,9 +146,11 @@ class Site:
 
 
 class Crawl:
-    """A worker: a buffer between a frontier and a sink, and what a scheduler would do with it."""
+    """A worker between a frontier and a sink, and what a scheduler would do with it."""
 
-    def __init__(self, site: Site | None = None, owner: str = "me") -> None:
+    def __init__(
+        self, site: Site | None = None, owner: str = "me", archives: Sequence[Archive] = ()
+    ) -> None:
         site = site or Site()
         self.calls: list[str] = []
         self.clock = site.clock
@@ -144,25 +158,43 @@ class Crawl:
         self.door = Door(site.frontier, self.calls)
         self.sink = MemorySink(self.calls)
         self.dead_letters = DeadLetters(SinkConfig(Path("nowhere")))
+        self.delivery = Delivery([self.sink], self.dead_letters, archives)
         self.sent_ago_ms: dict[str, int] = {}
-        self.buffer = Buffer(
+
+        def now_s() -> float:
+            """Real seconds go by, and those of the clock when it is advanced."""
+            return monotonic_s() + site.clock.now_ms() / 1000
+
+        parts = make_claim_parts(
             self.door,
-            Delivery([self.sink], self.dead_letters),
+            self.delivery,
             owner=owner,
             capacity=4,
             config=site.config,
             concurrency_of=lambda host: 2,
             sent_ago_ms=self.sent_ago_ms.get,
-            # Real seconds go by, and those of the clock when it is told to.
-            now_s=lambda: monotonic_s() + site.clock.now_ms() / 1000,
+            now_s=now_s,
         )
-        self.rounds = 0
-        self.buffer.after_round = self._count
+        self.activity = parts.activity
+        self.hand = parts.hand
+        self.buffer = parts.buffer
+        self.returns = parts.returns
+        self.renewals = parts.renewals
+        self.supply = parts.supply
+        self.ready = parts.ready
+        self.claimer = parts.claimer
+        self.storing = parts.storing
+        self.restarts = parts.restarts
+        self.finisher = parts.finisher
+        self.settling = parts.settling
+        self.rounds = Rounds(parts, now_s)
+        self.rounds.after_round = self._count
+        self.rounds_ended = 0
         self.on_round: Callable[[], None] = nothing
         self._round_ended = asyncio.Event()
 
     def _count(self) -> None:
-        self.rounds += 1
+        self.rounds_ended += 1
         self.on_round()
         self._round_ended.set()
 
@@ -173,31 +205,32 @@ class Crawl:
     async def next_round(self) -> None:
         """Until a round has begun and ended."""
         # The one that is under way may have taken what there was before we put something in.
-        wanted = self.rounds + 2
-        while self.rounds < wanted and self.buffer.error is None:
+        wanted = self.rounds_ended + 2
+        while self.rounds_ended < wanted and self.rounds.error is None:
             await self.round_ended()
 
     async def taken(self) -> Claim:
-        while (claim := self.buffer.take()) is None:
+        while (claim := self.supply.take()) is None:
             await self.next_round()
         return claim
 
     async def finished(self) -> None:
-        while not self.buffer.is_finished:
+        while not self.activity.is_finished:
             await self.next_round()
 
     def end(self, claim: Claim) -> None:
-        self.buffer.downloaded(claim.request.host)
+        self.supply.downloaded(claim.request.host)
         self.buffer.put_outcome(Outcome(claim.token, Ending.DONE, 200))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        rounds = asyncio.ensure_future(self.buffer.run())
+        rounds = asyncio.ensure_future(self.rounds.run())
         try:
             yield
         finally:
             self.door.is_open.set()
-            self.buffer.stop()
+            self.delivery.hurry()
+            self.rounds.stop()
             await rounds
 
 

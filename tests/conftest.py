@@ -8,13 +8,15 @@ import pytest
 from hypothesis import settings
 
 import nursery
+from bench.crawlers.nginx import find_nginx
+from launchers.redis import RedisServer
 from running import Weft
 from servers import SETUPS, Kit, Servers, emptied, skipped_if_missing
-from weft.bench.nginx import find_nginx
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 from weft.testing.site.server import ServerProcess
 
+# `bench` and `launchers` stand beside `tests`, for programs that tests start, too.
+os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
 pytest.register_assert_rewrite("frontier_machine", "invariants")
 # A shell lets what it starts in the background ignore Ctrl-C, and so would all that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -87,6 +89,6 @@ def site(plain_server: SiteServer) -> SiteServer:
 
 @pytest.fixture
 def nginx() -> None:
-    """What `weft bench` has its pages from: missing on a laptop, but not where changes land."""
+    """What `make bench` has its pages from: missing on a laptop, but not where changes land."""
     with skipped_if_missing():
         find_nginx()

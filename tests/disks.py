@@ -25,6 +25,28 @@ def small_disk_at(place: Path, size_mb: int) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
+@contextmanager
+def unwritable(place: Path) -> Iterator[Path]:
+    """A directory that nobody can write. Root could, so for root it is mounted once more."""
+    place.chmod(0o555)
+    if os.geteuid() == 0:
+        _mount_read_only(place)
+    try:
+        yield place
+    finally:
+        if os.geteuid() == 0:
+            subprocess.run(["umount", "--lazy", str(place)], check=True)
+        place.chmod(0o755)
+
+
+def _mount_read_only(place: Path) -> None:
+    for options in ("bind", "remount,bind,ro"):
+        command = ["mount", "-o", options, str(place), str(place)]
+        mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+        if mounted.returncode != 0:
+            pytest.skip(f"cannot mount a directory: {mounted.stderr.strip()}")
+
+
 def fill(disk: Path, leave_bytes: int) -> Path:
     """Use up the disk but for `leave_bytes`; deleting the returned file makes space again."""
     ballast = disk / "ballast"

@@ -39,7 +39,7 @@ NAMES = {
     ),
     "socket": frozenset({"AF_UNIX"}),
 }
-#: What `weft bench` measures beside; it need not be installed.
+#: What `make bench` measures beside; it need not be installed.
 PEERS = frozenset({"aiohttp", "crawlee", "feapder", "scrapy_redis"})
 
 

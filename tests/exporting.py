@@ -9,11 +9,11 @@ import pyarrow.parquet
 
 from storing import batch_of, store_until_killed
 from weft.sinks import Sink
-from weft.sinks.export import ExportSink
-from weft.sinks.export.formats import find_render
-from weft.sinks.export.journal import journal_path
-from weft.sinks.export.local import LocalPlace
-from weft.sinks.export.whole import WholeOutlet
+from weft.sinks.files import ExportSink
+from weft.sinks.files.formats import find_render
+from weft.sinks.files.journal import journal_path
+from weft.sinks.files.local import LocalDestination
+from weft.sinks.files.whole import WholeOutlet
 from weft.testing.sink_contract import store
 
 
@@ -21,8 +21,8 @@ def eager_sink(output: Path, job_dir: Path) -> Sink:
     render = find_render(output.name)
     assert render is not None
     journal = journal_path(job_dir, "eager")
-    place = LocalPlace(output, "eager")
-    return ExportSink(journal, "", WholeOutlet(journal, place, render, every_s=0))
+    destination = LocalDestination(output, "eager")
+    return ExportSink(journal, "", WholeOutlet(journal, destination, render, every_s=0))
 
 
 def shown_numbers(output: Path) -> list[int]:

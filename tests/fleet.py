@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 import nursery
 from running import WEFT, Weft
-from weft.cli.store import ask
-from weft.cluster.jobs import Job, Jobs, Worker
-from weft.cluster.nodes import DutyState, DutyStatus, Node, Nodes
+from weft.cluster.jobs import Job, Jobs
+from weft.cluster.nodes import Node, NodeJobState, NodeJobStatus, Nodes
+from weft.cluster.workers import Worker, Workers
 from weft.frontier import parse_store
 from weft.records import Stats
 from weft.redis.client import Client
+from weft.services.stores import ask
 from weft.testing import SiteServer
 from weft.testing.waiting import wait_until
 
@@ -89,19 +90,19 @@ class Fleet:
         node = self.nodes().get(name)
         return node.state if node else ""
 
-    def duty(self, node: str, job: str) -> DutyStatus:
-        none = DutyStatus(DutyState.STARTING)
+    def node_job(self, node: str, job: str) -> NodeJobStatus:
+        none = NodeJobStatus(NodeJobState.STARTING)
         return self.nodes()[node].status.jobs.get(job, none)
 
     def jobs(self) -> dict[str, Job]:
         return {job.name: job for job in self._ask(lambda client: Jobs(client).all())}
 
     def stats(self, job: str) -> Stats:
-        return ask(parse_store(self.url), job, lambda frontier: frontier.stats())
+        return asyncio.run(ask(parse_store(self.url), job, lambda frontier: frontier.stats()))
 
     def workers(self, job: str) -> list[Worker]:
         """Those that are there."""
-        found = self._ask(lambda client: Jobs(client).workers([job]))[job]
+        found = self._ask(lambda client: Workers(client).of([job]))[job]
         return [worker for worker in found if not worker.is_lost]
 
     def pids(self, job: str) -> set[int]:

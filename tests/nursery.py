@@ -35,8 +35,6 @@ _MAX_ORDER_BYTES = 1_000_000
 
 #: What crawls import sooner or later.
 _MODULES = (
-    "weft.cli.app",
-    "weft.cli.worker",
     "weft.testing.sink_contract",
     "weft.testing.site.process",
     "scrapy.cmdline",
@@ -47,7 +45,7 @@ _MODULES = (
     "scrapy.utils.test",
     "typer._adapters",
 )
-_PACKAGES = ("weft.engine", "weft.frontier")
+_PACKAGES = ("weft.cli", "weft.engine", "weft.frontier", "weft.services")
 
 
 class Popen(subprocess.Popen[str]):

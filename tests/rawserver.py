@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from weft.engine.stops import shut_socket
+from weft.engine.politeness.stops import shut_socket
 
 #: `hang` reads on until the client has gone; so does `deaf`, but not before `may_read`.
 Then = Literal["keep", "close", "reset", "hang", "deaf"]
@@ -28,6 +28,8 @@ class Script:
     then: Then = "keep"
     #: Before the body of the request is read.
     is_early: bool = False
+    #: What is played from the second request on, if it is not the same.
+    later: "Script | None" = None
 
 
 @dataclass
@@ -48,6 +50,7 @@ class RawServer:
         #: Of all connections, in their order.
         self.requests: list[bytes] = []
         self._scripts = scripts
+        self._played: set[str] = set()
         self._tls = tls
         self._host = host or "127.0.0.1"
         self._sockets: list[socket.socket] = []
@@ -62,10 +65,10 @@ class RawServer:
 
     def __exit__(self, *problem: object) -> None:
         self.may_read.set()
-        _shut(self._listener)
+        shut(self._listener)
         self._threads[0].join()  # nobody else comes in
         for sock in self._sockets:
-            _shut(sock)
+            shut(sock)
         for thread in self._threads:
             thread.join()
 
@@ -100,8 +103,12 @@ class RawServer:
         visit.is_closed.set()
 
     def _answer(self, sock: socket.socket, visit: Visit) -> None:
-        while request := _read_head(sock):
-            script = self._scripts[_script_name(request)]
+        while request := read_head(sock):
+            name = _script_name(request)
+            script = self._scripts[name]
+            if name in self._played:
+                script = script.later or script
+            self._played.add(name)
             if not script.is_early:
                 request = _read_body(sock, request)
             visit.requests.append(request)
@@ -124,13 +131,13 @@ class RawServer:
         return False
 
 
-def _shut(sock: socket.socket) -> None:
+def shut(sock: socket.socket) -> None:
     with suppress(OSError):
         sock.shutdown(socket.SHUT_RDWR)
     sock.close()
 
 
-def _read_head(sock: socket.socket) -> bytes:
+def read_head(sock: socket.socket) -> bytes:
     """Empty: there is none any more."""
     received = b""
     while b"\r\n\r\n" not in received:

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import pytest
 
+from launchers.redis import RedisCluster, RedisSentinel, RedisServer, valkey_binary
 from weft.errors import ConfigError
 from weft.redis.keys import is_ours
-from weft.testing.redis import RedisCluster, RedisSentinel, RedisServer, valkey_binary
 
 Kit = RedisServer | RedisCluster | RedisSentinel
 Server = TypeVar("Server")

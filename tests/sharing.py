@@ -10,13 +10,13 @@ from pathlib import Path
 
 import nursery
 from storing import batch_of
-from weft.sinks import PartedJsonLinesSink, Sink, SinkConfig, make_sink
+from weft.sinks import SharedJsonLinesSink, Sink, SinkConfig, make_sink
 
 
 def shared_sink(output: Path, job_dir: Path, merge_every_s: float) -> Sink:
     if output.suffix == ".db":
         return make_sink(str(output), SinkConfig(job_dir, is_shared=True))
-    return PartedJsonLinesSink(output, job_dir / "index", job_dir / "parts", merge_every_s)
+    return SharedJsonLinesSink(output, job_dir / "index", job_dir / "spools", merge_every_s)
 
 
 async def obey(sink: Sink, commands: Iterable[str]) -> None:

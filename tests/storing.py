@@ -7,7 +7,8 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from weft.sinks import KeyedItem, Sink, SinkConfig, keys, make_sink
+from weft.sinks import KeyedItem, Sink, SinkConfig, make_sink
+from weft.sinks.jsonl import keys
 from weft.testing.sink_contract import numbered, store
 
 BATCH_ITEMS = 20

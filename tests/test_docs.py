@@ -101,7 +101,8 @@ def test_every_weft_command_of_the_readme_works(weft: Weft, tmp_path: Path) -> N
             if "myspider.py" in words or "name_of_a_spider_of_this_project" in words:
                 words += ["-a", f"url={server.url}"]
             if words[0] == "items":
-                words += ["--job", "name_of_a_spider_of_this_project"]
+                [job_dir] = (tmp_path / ".weft").glob("name_of_a_spider_of_this_project-*")
+                words += ["--job", job_dir.name]
             ended = weft(*words)
             assert ended.returncode == 0, (line, ended.stderr)
 

@@ -19,14 +19,14 @@ from typing import NamedTuple
 from offline_shop.server import serve_shop
 from tables import Table, open_table
 
-from weft.cluster.jobs import Jobs, Worker
+from weft.cluster.workers import Worker, Workers
 from weft.errors import WeftError
 from weft.frontier.redis import RedisFrontier
 from weft.redis.client import Client
 from weft.redis.server import PrivateServer, bound_to_us, log_end
 
 HERE = Path(__file__).parent
-#: The name of the spider, and so that of its job.
+#: The name of the spider, and of its job.
 SPIDER = "books"
 #: What the paper tells of its crawl with one master and two workers.
 PAPER = "The paper's crawl over the internet, with one master and two workers: 18,000 in 1 hour."
@@ -80,7 +80,7 @@ async def crawl(command: Sequence[str], store_url: str, table: Table, log: Path)
 
 def crawl_command(shop: str, store_url: str, sink: str, workers: int, job_dir: Path) -> list[str]:
     """What one would type; the shop is ours, so it need not be spared."""
-    where = ["--store", store_url, "-o", sink, "-s", f"JOBDIR={job_dir}"]
+    where = ["--store", store_url, "--job", SPIDER, "-o", sink, "-s", f"JOBDIR={job_dir}"]
     pace = ["--delay", "0", "--concurrency", str(CONCURRENCY * workers)]
     crew = ["--workers", str(workers), "--workers-per-host", str(workers)]
     command = [sys.executable, "-m", "weft", "crawl", SPIDER, "-a", f"shop={shop}"]
@@ -110,10 +110,10 @@ async def started(command: Sequence[str], log: Path) -> AsyncIterator[Process]:
 async def show_growth(table: Table, store_url: str, process: Process, started_at_s: float) -> None:
     """A line a second, until the crawl has ended."""
     async with Client(store_url) as client:
-        jobs = Jobs(client)
+        crew = Workers(client)
         while not await has_ended(process, LOOK_S):
             rows = await asyncio.to_thread(table.count_rows)
-            workers = (await jobs.workers([SPIDER]))[SPIDER]
+            workers = (await crew.of([SPIDER]))[SPIDER]
             took_s = time.monotonic() - started_at_s
             say(" · ".join([f"{took_s:4.0f} s", f"{rows:6,} rows", *map(describe, workers)]))
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 from weft._version import __version__
 
 if TYPE_CHECKING:
-    from weft.engine.addon import Addon
-    from weft.engine.follow import FollowAll
-    from weft.engine.linkextractor import LinkExtractor
+    from weft.engine.links.extractor import LinkExtractor
+    from weft.engine.requests.follow import FollowAll
+    from weft.engine.scrapy.addon import Addon
 
 __all__ = ["Addon", "FollowAll", "LinkExtractor", "__version__"]
 
-# What a Scrapy project uses. Scrapy is imported only when one of them is asked for, so that the
-# rest of Weft starts fast.
+# The names that a Scrapy project uses. Scrapy is imported only when one of them is accessed, so
+# that the rest of Weft starts fast.
 _PLACES = {
-    "Addon": "weft.engine.addon",
-    "FollowAll": "weft.engine.follow",
-    "LinkExtractor": "weft.engine.linkextractor",
+    "Addon": "weft.engine.scrapy.addon",
+    "FollowAll": "weft.engine.requests.follow",
+    "LinkExtractor": "weft.engine.links.extractor",
 }
 
 

@@ -1,10 +1,10 @@
-"""The only place that reads the time. Everything else is handed a clock."""
+"""The only place that reads the time. Everything else is given a clock."""
 
 import time
 from typing import Protocol
 
-# One that goes on while the machine sleeps, where the platform has it: claims become overdue
-# meanwhile. Linux has BOOTTIME; MONOTONIC goes on with macOS, as does Python's own with Windows.
+# A clock that also runs while the machine sleeps, if the platform has one: claims become overdue
+# meanwhile. On Linux that is BOOTTIME, on macOS MONOTONIC, on Windows Python's own.
 _CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 
 
@@ -20,6 +20,5 @@ class SystemClock:
 
 
 def monotonic_s() -> float:
-    """For measuring how long something took, sleep of the machine included; means nothing outside
-    this process."""
+    """For measuring durations, including sleep of the machine; meaningless outside this process."""
     return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)

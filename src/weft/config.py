@@ -1,4 +1,4 @@
-"""Values that configure a frontier; read once at the edge, then handed down."""
+"""Values that configure a frontier; read once at the edge, then passed down."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,9 +12,9 @@ from weft.records import HostKey, Order, Picker, SeenKind, Strategy
 DEFAULT_DELAY_MS = 0
 #: Fetches of one host at the same time, as in Scrapy.
 DEFAULT_CONCURRENCY = 8
-#: A claim that is not renewed for so long is given to another.
+#: A claim that is not renewed for this long is given to another worker.
 DEFAULT_CLAIM_MS = 120_000
-#: A bucket whose worker is not heard of for so long is given to another.
+#: A bucket whose worker is not heard of for this long is given to another.
 DEFAULT_LEASE_MS = 10_000
 #: First pause after a 429 or 503; doubles each time.
 DEFAULT_BACKOFF_MS = 1_000
@@ -22,24 +22,32 @@ DEFAULT_BACKOFF_MS = 1_000
 DEFAULT_MAX_BACKOFF_MS = 600_000
 #: Longest pause that a server can ask for with Retry-After or Crawl-delay.
 DEFAULT_MAX_PAUSE_MS = 3_600_000
-#: A URL that failed is taken again after this time.
+#: A URL that failed is tried again after this time.
 DEFAULT_BAD_URL_MS = 24 * 3_600_000
 #: A host that does not exist is tried again after this time.
 DEFAULT_BAD_HOST_MS = 3_600_000
-#: Workers that may have requests of one host in their hands at a time.
+#: Workers that may hold requests of one host at a time.
 DEFAULT_WORKERS_PER_HOST = 1
 #: Partitions of the hosts of a job in a shared store.
 DEFAULT_BUCKETS = 16
-#: Requests that a bucket keeps in its queues before it parks what comes.
+#: More partitions than this cost more than they gain.
+MAX_BUCKETS = 65_536
+#: Requests that a bucket keeps in its queues before it parks further ones.
 DEFAULT_BUCKET_LIMIT = 1_000_000
-#: URLs that a Bloom filter is made for; it grows if more come.
+#: URLs that a Bloom filter is made for; it grows if there are more.
 DEFAULT_EXPECTED_URLS = 1_000_000
-#: Share of new URLs that a Bloom filter may take for known.
+#: Share of new URLs that a Bloom filter may mistake for known ones.
 DEFAULT_BLOOM_ERROR = 0.001
-#: Places in the virtual table of the assignment `two-level`: workers that there may ever be.
+#: Places in the virtual table of the assignment `two-level`: the most workers there may ever be.
 DEFAULT_VIRTUAL_NODES = 1_024
 
 
+#: Requests under way in one worker, over all hosts. With many hosts, Scrapy's own default of 16 is
+#: reached long before the limits of the hosts.
+DEFAULT_CONCURRENT_REQUESTS = 128
+
+#: Items go to this file in the job's directory unless WEFT_SINKS says otherwise.
+DEFAULT_ITEMS = "items.db"
 #: Where a job keeps its frontier and items, below the working directory.
 DEFAULT_JOBS_DIR = Path(".weft")
 
@@ -52,8 +60,8 @@ class HostLimits(msgspec.Struct, frozen=True):
 
 
 class SharedConfig(msgspec.Struct, frozen=True):
-    """How a job is laid out in a shared store; fixed when the job begins. An embedded store has the
-    host key only."""
+    """How a job is laid out in a shared store, and whose it is; fixed when the job begins. An
+    embedded store uses only the host key."""
 
     buckets: int = DEFAULT_BUCKETS
     bucket_limit: int = DEFAULT_BUCKET_LIMIT
@@ -64,6 +72,8 @@ class SharedConfig(msgspec.Struct, frozen=True):
     bloom_error: float = DEFAULT_BLOOM_ERROR
     virtual_nodes: int = DEFAULT_VIRTUAL_NODES
     host_key: HostKey = HostKey.HOST
+    #: The project that the job belongs to; empty: none.
+    project: str = ""
 
 
 class FrontierConfig(msgspec.Struct, frozen=True):
@@ -88,6 +98,11 @@ class FrontierConfig(msgspec.Struct, frozen=True):
 
     def limits_of(self, host: str) -> HostLimits:
         return self.limits_by_host.get(host, self.limits)
+
+
+def job_name(name: str) -> str:
+    """The name of a job in a shared store, from its directory. Braces have a meaning there."""
+    return default_job_dir(name).name.translate(str.maketrans("{}", "()"))
 
 
 def default_job_dir(name: str) -> Path:

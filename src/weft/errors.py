@@ -1,13 +1,14 @@
-"""Everything Weft raises on purpose. The text of an error says what to do about it.
+"""All errors that Weft raises on purpose. Their messages say what to do.
 
 WeftError
-├── ConfigError         a setting or option that cannot be
+├── ConfigError         an invalid setting or option
 ├── TargetError         a crawl target that does not exist
 ├── PackError           a request that cannot be stored
+│   ├── UnpackableError     it is kept in memory instead
 │   └── FingerprintError    the project's fingerprinter failed
-├── EngineError         this Scrapy is not one that Weft knows
-└── StoreError          the frontier or a sink cannot go on
-    ├── SinkDownError       a sink cannot be reached now; it is tried again
+├── EngineError         a version of Scrapy, Twisted or redis-py that Weft does not support
+└── StoreError          the frontier or a sink cannot continue
+    ├── SinkDownError       a sink cannot be reached now; it is retried
     ├── StoreLockedError    another process has it open
     ├── StoreMissingError   there is nothing at that place
     ├── StoreFormatError    written by a newer Weft
@@ -15,6 +16,9 @@ WeftError
 """
 
 import errno
+import os
+import re
+from pathlib import Path
 
 
 class WeftError(Exception):
@@ -22,15 +26,15 @@ class WeftError(Exception):
 
 
 class ConfigError(WeftError):
-    """A setting, option or store address is wrong; the message names it and its cure."""
+    """A setting, option or store address is wrong; the message names it and says how to fix it."""
 
 
 class TargetError(WeftError):
-    """What `weft crawl` was told to crawl does not exist."""
+    """The target given to `weft crawl` does not exist."""
 
 
 class PackError(WeftError):
-    """A request holds something that cannot be stored; the message names the request and field."""
+    """A request contains something that cannot be stored; the message names request and field."""
 
     def __init__(self, request: str, field: str, problem: str) -> None:
         super().__init__(f"cannot store {request}: {field} {problem}")
@@ -38,20 +42,24 @@ class PackError(WeftError):
         self.problem = problem
 
 
-class FingerprintError(PackError):
-    """The fingerprinter of the project cannot say which request this is."""
+class UnpackableError(PackError):
+    """A request contains something that would not come back as it is: it is kept in memory."""
 
-    def __init__(self, request: str, problem: Exception) -> None:
+
+class FingerprintError(PackError):
+    """The project's fingerprinter failed for this request."""
+
+    def __init__(self, request: str, setting: str, problem: Exception) -> None:
         told = f"{type(problem).__name__}: {problem}"
-        super().__init__(request, "REQUEST_FINGERPRINTER_CLASS", f"raised {told}")
+        super().__init__(request, setting, f"raised {told}")
 
 
 class EngineError(WeftError):
-    """Scrapy lacks a part that Weft needs: install the version that this Weft was made for."""
+    """A library lacks what Weft needs: install a version that this Weft works with."""
 
 
 class StoreError(WeftError):
-    """The frontier or a sink cannot go on. Nothing that it had taken is lost."""
+    """The frontier or a sink cannot continue. Nothing that it had accepted is lost."""
 
 
 class SinkDownError(StoreError):
@@ -75,7 +83,7 @@ class StoreFullError(StoreError):
 
 
 def store_error(place: str, problem: BaseException) -> StoreError:
-    """What a failed read or write of `place` is in our words."""
+    """Turn a failed read or write of `place` into one of our errors."""
     text = str(problem)
     is_full = getattr(problem, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
     if is_full or "No space left" in text or "disk is full" in text:
@@ -83,5 +91,26 @@ def store_error(place: str, problem: BaseException) -> StoreError:
             f"no space left on the disk of {place}; nothing is lost: free some space, "
             "then run the same command again"
         )
-    cure = "put that right, or choose another place with --store or -o"
+    if _is_forbidden(problem):
+        reason = getattr(problem, "strerror", None) or text
+        return StoreError(
+            f"{place} cannot be used: {_nearest(place)} cannot be written ({reason}); make it "
+            "writable, run this in another directory, or choose another place with --store, -o or "
+            "JOBDIR"
+        )
+    cure = "fix that, or choose another place with --store or -o"
     return StoreError(f"{place} cannot be used: {text}; {cure}")
+
+
+def _is_forbidden(problem: BaseException) -> bool:
+    """Whether the system does not let us write."""
+    # RocksDB's errors have no number of their own.
+    told = re.search(r"\(os error (\d+)\)", str(problem))
+    number = int(told[1]) if told else getattr(problem, "errno", None)
+    return number in (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+def _nearest(place: str) -> Path:
+    """What is there of a path: the whole of it, or the directory in which the rest is to be."""
+    path = Path(place).absolute()
+    return next(each for each in (path, *path.parents) if os.access(each, os.F_OK))

@@ -1,4 +1,4 @@
-"""What travels between the engine and the frontier, as plain values.
+"""What the engine and the frontier exchange, as plain values.
 
 A `PackedRequest` is added, comes back inside a `Claim`, and ends as an `Outcome`.
 """
@@ -9,14 +9,14 @@ import msgspec
 
 
 class PageKind(IntEnum):
-    """The two kinds of pages, each with queues of its own; data goes first."""
+    """The two kinds of pages, each with its own queues; data goes first."""
 
     NAV = 0
     DATA = 1
 
 
 class Order(StrEnum):
-    """In which order a host's queue is served."""
+    """The order in which a host's queue is served."""
 
     BFS = "bfs"
     DFS = "dfs"
@@ -49,22 +49,22 @@ class Strategy(StrEnum):
 
 
 class HostKey(StrEnum):
-    """What requests have in common that share a queue, a budget and a bucket."""
+    """What requests that share a queue, a budget and a bucket have in common."""
 
     #: The host name.
     HOST = "host"
     #: The registrable domain, by the public suffix list.
     DOMAIN = "domain"
-    #: The address that the host name had when it was first met.
+    #: The address that the host name had when it was first seen.
     IP = "ip"
 
 
 class PackedRequest(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """A request as the frontier keeps it; `payload` is the engine's and opaque here."""
+    """A request as the frontier stores it; `payload` belongs to the engine and is opaque here."""
 
     fingerprint: int
     url: str
-    #: Its host key; on its way to the frontier, before that is known, its host name.
+    #: Its host key; before that is known, on the way to the frontier, its host name.
     host: str
     kind: PageKind = PageKind.DATA
     priority: int = 0
@@ -73,9 +73,9 @@ class PackedRequest(msgspec.Struct, frozen=True, array_like=True, omit_defaults=
     found_on: int = 0
     #: Queue it even if it is known.
     is_forced: bool = False
-    #: Not to be queued, only remembered as dropped by this rule.
+    #: Not to be queued, only recorded as dropped by this rule.
     dropped_by: str = ""
-    #: Where `explain` is to find it too, if its fingerprint is not that of its URL.
+    #: Where `explain` can find it too, if its fingerprint is not that of its URL.
     url_fingerprint: int = 0
 
     def is_known_as(self, fingerprint: int) -> bool:
@@ -100,52 +100,52 @@ class Claim(msgspec.Struct, frozen=True):
     request: PackedRequest
     owner: str
     until_ms: int
-    #: The least time between two fetches of this host.
+    #: The minimum time between two fetches of this host.
     delay_ms: int
 
 
 class Claims(msgspec.Struct, frozen=True):
-    """What `claim` hands out, and how soon it may be worth asking again."""
+    """What `claim` returns, and how soon it may be worth asking again."""
 
     claims: list[Claim]
-    #: From now on, for the frontier's clock may be another's; None: not before something changes.
+    #: Relative, because the frontier's clock may differ; None: not before something changes.
     next_in_ms: int | None
-    #: Hosts of these claims that other workers send to as well: each request there takes a turn.
+    #: Hosts of these claims that other workers also send to: each request there takes a turn.
     shared_hosts: tuple[str, ...] = ()
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """What a worker has to do with a host at this moment, and what it has learned about it."""
+    """The state of a worker with regard to a host, and what it has learned about it."""
 
     host: str
     #: Requests that the host allows at a time.
     concurrency: int
-    #: Its requests that took a turn there and are under way; all that are, once it knows that the
-    #: host is shared.
+    #: Its requests under way that took a turn there; all of its requests under way, once it knows
+    #: that the host is shared.
     under_way: int = 0
-    #: Turns that it was given and has not used.
+    #: Turns that it got and has not used.
     unused: int = 0
-    #: Requests that wait for a turn, beyond those.
+    #: Further requests that wait for a turn.
     waiting: int = 0
-    #: The sharing that it keeps to; 0: none.
+    #: The sharing that it follows; 0: none.
     sharing: int = 0
-    #: How long ago it last sent a request there; None: it never did.
+    #: How long ago it last sent a request there; None: never.
     sent_ago_ms: int | None = None
-    #: The worst that an answer to a side request said since the last visit; 0: there was none.
+    #: The worst status of an answer to a side request since the last visit; 0: there was none.
     status: int = 0
     retry_after_ms: int = 0
     crawl_delay_ms: int = 0
 
 
 class Turns(msgspec.Struct, frozen=True):
-    """What a visit brings: the right to send so many requests at once."""
+    """The result of a visit: the right to send that many requests at once."""
 
     given: int
     #: When it may be worth asking for more; None: not before something changes.
     next_in_ms: int | None
-    #: The number by which all workers know that they share the host now; 0: they do not.
+    #: The number that identifies the current sharing of the host for all workers; 0: not shared.
     sharing: int
-    #: How long the host wants to be left alone.
+    #: How long the host must be left alone.
     pause_ms: int = 0
 
 
@@ -155,7 +155,7 @@ class Ending(IntEnum):
     DONE = 0
     #: Retried or redirected: the request that replaces it is in the frontier.
     REPLACED = 1
-    #: Given up; tried again after its time, when it is found again.
+    #: Given up; tried again when it is found again, after its time.
     FAILED = 2
     #: Refused by a rule, for example robots.txt.
     DROPPED = 3
@@ -171,12 +171,14 @@ class Outcome(msgspec.Struct, frozen=True):
     note: str = ""
     retry_after_ms: int = 0
     crawl_delay_ms: int = 0
-    #: The host does not exist: keep its requests back until its time.
+    #: The host does not exist: hold its requests until its time.
     is_host_bad: bool = False
-    #: How long ago the last request was sent to its host; None: none was.
+    #: How long ago the last request was sent to its host; None: never.
     sent_ago_ms: int | None = None
     #: How many items of the page went to the sinks.
     items: int = 0
+    #: It was sent, or may have been. If not, its host can be claimed from again at once.
+    is_sent: bool = True
 
 
 class Fetch(msgspec.Struct, frozen=True, array_like=True):
@@ -195,7 +197,7 @@ class Stats(msgspec.Struct, array_like=True):
 
     queued_nav: int = 0
     queued_data: int = 0
-    #: Queued for hosts that are bad: kept, but no reason to go on crawling.
+    #: Queued for bad hosts: kept, but no reason to continue the crawl.
     held: int = 0
     claimed: int = 0
     hosts: int = 0
@@ -219,8 +221,13 @@ class Stats(msgspec.Struct, array_like=True):
 
     @property
     def pending(self) -> int:
-        """What still has to be worked on; a crawl is finished when this is 0."""
+        """What still has to be done; a crawl is finished when this is 0."""
         return self.queued - self.held + self.claimed + self.parked
+
+    @property
+    def is_all_done(self) -> bool:
+        """Whether something was added, and nothing of it has to be done any more."""
+        return self.added > 0 and self.pending == 0
 
 
 class Hour(msgspec.Struct, frozen=True, array_like=True):
@@ -230,16 +237,16 @@ class Hour(msgspec.Struct, frozen=True, array_like=True):
     start_ms: int
     #: Claims that were done.
     pages: int
-    #: What went to the sinks from the pages of all claims that ended.
+    #: Items that went to the sinks from the pages of all claims that ended.
     items: int
     failed: int
-    #: When the first and the last of all this was finished.
+    #: When the first and the last of these were finished.
     first_at_ms: int
     last_at_ms: int
 
 
 class HostState(msgspec.Struct, frozen=True):
-    """The budget of a host, for people."""
+    """The budget of a host, for display."""
 
     host: str
     queued: int
@@ -252,20 +259,20 @@ class HostState(msgspec.Struct, frozen=True):
 
 
 class SeenReport(msgspec.Struct, frozen=True):
-    """What a shared frontier remembers of the URLs that were ever queued."""
+    """How a shared frontier remembers the URLs that were ever queued."""
 
     kind: SeenKind
     urls: int
     #: Sets, or layers of Bloom filters.
     parts: int
     size_bytes: int
-    #: Of Bloom filters: the share of bits that are set, and of new URLs that are taken for known.
+    #: For Bloom filters: the share of bits set, and of new URLs that are mistaken for known ones.
     fill: float | None = None
     error: float | None = None
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """All that a frontier knows about one URL."""
+    """Everything that a frontier knows about one URL."""
 
     fingerprint: int
     url: str = ""

@@ -1,6 +1,6 @@
-"""How a crawl gets on, and how it ended: what the engine tells, and those who start it hear.
+"""The progress of a crawl, and how it ended: from the engine to those that start it.
 
-A worker process tells its supervisor in words, each a line of JSON.
+A worker process sends its supervisor words, each a line of JSON.
 """
 
 import msgspec
@@ -10,8 +10,21 @@ from weft.records import Stats
 
 #: Time between two looks at a running crawl.
 WATCH_S = 0.25
-#: Share of the newest look in a smoothed rate.
+#: Weight of the newest look in a smoothed rate.
 SMOOTHING = 0.2
+
+
+def tell_counts(stats: Stats) -> str:
+    """`3 queued, 10 done, 1 held`: where a crawl stands, for people."""
+    told = [f"{stats.queued - stats.held + stats.parked:,} queued", f"{stats.done:,} done"]
+    for number, what in (
+        (stats.claimed, "in progress"),
+        (stats.failed, "failed"),
+        (stats.held, "held"),
+    ):
+        if number:
+            told.append(f"{number:,} {what}")
+    return ", ".join(told)
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -29,16 +42,16 @@ class Progress(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True):
     """A crawl that has ended."""
 
-    #: Scrapy's word for why: finished, shutdown, max_pages …
+    #: Scrapy's reason: finished, shutdown, max_pages …
     reason: str
     progress: Progress
-    #: Where items went, as it may be shown.
+    #: Where items went, safe to display.
     sinks: tuple[str, ...]
     #: Requests that failed, by kind.
     failures: dict[str, int]
-    #: Requests that a rule refused, such as robots.txt.
+    #: Requests refused by a rule, such as robots.txt.
     refused: int
-    #: Items that a pipeline of the project failed on.
+    #: Items that failed in a pipeline of the project.
     item_errors: int
     #: How often a sink refused an item.
     dead_letters: int
@@ -46,11 +59,11 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class Word(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a worker tells; one of these."""
+    """What a worker sends; one of these is set."""
 
     progress: Progress | None = None
     report: Report | None = None
-    #: It could not crawl, and another would not be able to either.
+    #: It could not crawl, and another worker could not either.
     failure: str = ""
 
 
@@ -63,7 +76,7 @@ def decode_word(line: bytes) -> Word:
 
 
 class Rate:
-    """Pages per second, smoothed over some looks."""
+    """Pages per second, smoothed over several looks."""
 
     def __init__(self) -> None:
         self._last: tuple[int, float] | None = None

@@ -1,4 +1,4 @@
-"""Blocking work off the event loop, so that a slow disk does not hold up the crawl."""
+"""Blocking work off the event loop, so that a slow disk does not block the crawl."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,7 @@ Arguments = TypeVarTuple("Arguments")
 
 
 class WorkThread:
-    """One thread that runs blocking calls one after the other; starts with the first call.
+    """One thread that runs blocking calls one after the other; it starts with the first call.
 
     A call that has begun runs to its end, even if the task that waits for it is cancelled.
     """

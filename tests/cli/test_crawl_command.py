@@ -83,7 +83,7 @@ def test_exactly_so_many_pages_are_crawled(weft: Weft, tmp_path: Path) -> None:
         ended = weft(*command)
         assert ended.returncode == 0
         assert len(read_lines(tmp_path / "out.jsonl")) == 37
-        assert "The same command goes on" in ended.stdout
+        assert "Run the same command to continue" in ended.stdout
         weft(*command)
         assert len(read_lines(tmp_path / "out.jsonl")) == 74
 
@@ -125,7 +125,8 @@ def test_a_spider_file_is_run_with_its_arguments(weft: Weft, tmp_path: Path) -> 
         items = read_lines(tmp_path / "o.jl")
         assert {item["url"] for item in items} == server.page_urls()
         assert {item["shelf"] for item in items} == {"new"}
-    assert (tmp_path / ".weft/books/frontier").is_dir()
+    [job_dir] = (tmp_path / ".weft").glob("books-*")
+    assert (job_dir / "frontier").is_dir()
 
 
 def test_the_store_of_a_spider_is_kept(weft: Weft, tmp_path: Path) -> None:
@@ -186,7 +187,7 @@ def test_the_second_interrupt_stops_at_once(weft: Weft) -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=5)
     assert process.returncode == 130, err
-    assert "the same command goes on" in err
+    assert "run the same command to continue" in err
 
 
 def test_a_crawl_that_fetched_nothing_has_failed(weft: Weft) -> None:
@@ -211,7 +212,7 @@ def test_a_spider_that_raises_has_failed(weft: Weft, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "cure"),
     [
-        (["nowhere"], "no Scrapy project"),
+        (["nowhere"], "not a Scrapy project"),
         (["example.org"], "https://example.org"),
         (["gone.py"], "there is no file gone.py"),
         (["ftp://example.org/"], "http://HOST"),
@@ -258,7 +259,7 @@ def test_a_file_with_two_spiders_is_refused(weft: Weft, tmp_path: Path) -> None:
     (tmp_path / "two.py").write_text(SPIDER + second)
     ended = weft("crawl", "two.py")
     assert ended.returncode == 1
-    assert "it holds books, films" in ended.stderr
+    assert "it contains: books, films" in ended.stderr
 
 
 def test_a_spider_file_that_cannot_be_imported_says_why(weft: Weft, tmp_path: Path) -> None:
@@ -289,7 +290,7 @@ def test_a_terminated_crawl_goes_on(weft: Weft, tmp_path: Path) -> None:
         first.terminate()
         told, _ = first.communicate(timeout=60)
         assert first.returncode == 130
-        assert "The same command goes on" in told
+        assert "Run the same command to continue" in told
         assert weft(*command).returncode == 0
         assert len(server.hits()) == 402  # robots.txt twice, no page twice
     assert len(read_lines(tmp_path / "out.jsonl")) == 400
@@ -305,7 +306,7 @@ def test_a_store_in_use_is_told(weft: Weft) -> None:
             assert "in use by another process" in second.stderr
             looked = weft("frontier", "stats")
             assert looked.returncode == 0
-            assert "1 claimed: in the hands of a worker" in looked.stdout
+            assert "1 claimed by a worker" in looked.stdout
         finally:
             first.kill()
             first.communicate()
@@ -363,7 +364,7 @@ def test_a_job_can_have_a_name(weft: Weft, tmp_path: Path) -> None:
         in weft("frontier", "stats", "--job", "yours").stdout
     )
     both = weft("frontier", "stats", "--job", "yours", "--store", "rocks://.weft/yours")
-    assert "leave --job out" in both.stderr
+    assert "omit --job" in both.stderr
 
 
 def test_a_crawl_of_which_one_kind_was_forgotten_is_not_finished(weft: Weft) -> None:
@@ -371,7 +372,7 @@ def test_a_crawl_of_which_one_kind_was_forgotten_is_not_finished(weft: Weft) -> 
         weft("crawl", server.url)
         assert "Nothing to do" in weft("crawl", server.url).stdout
         both = weft("frontier", "clear", "--yes", "--all", "--kind", "data")
-        assert "give one of them" in both.stderr
+        assert "use one of them" in both.stderr
         assert weft("frontier", "clear", "--yes", "--kind", "data").returncode == 0
         assert weft("crawl", server.url).stdout.startswith("5 pages")
 
@@ -396,7 +397,7 @@ def test_the_demo_shows_a_table_of_pages(weft: Weft) -> None:
     assert "/news/town/" in ended.stdout
 
 
-def test_a_start_request_that_cannot_be_stored_is_a_failure(weft: Weft) -> None:
+def test_a_start_request_that_cannot_be_stored_fails_like_any_other(weft: Weft) -> None:
     (weft.directory / "odd.py").write_text(
         "import scrapy\n"
         "class Odd(scrapy.Spider):\n"
@@ -406,5 +407,4 @@ def test_a_start_request_that_cannot_be_stored_is_a_failure(weft: Weft) -> None:
     )
     ended = weft("crawl", "odd.py")
     assert ended.returncode == 1
-    assert "1 request failed: PackError" in ended.stdout
-    assert "cannot store <GET http://127.0.0.1:9/>: meta['odd']" in ended.stderr
+    assert "1 request failed: DownloadConnectionRefusedError" in ended.stdout

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import nursery
+from launchers.mariadb import MariaDbServer
 from running import Weft
 from servers import started
 from weft.testing import Site, SiteServer
-from weft.testing.mariadb import MariaDbServer
 
 #: `weft`, where a module is not installed: its name is the first argument.
 WITHOUT = """

@@ -23,4 +23,6 @@ def test_a_parked_url_waits_in_a_block() -> None:
 
 def test_a_parked_url_that_was_never_seen_was_asked_for_unfiltered() -> None:
     told = Explanation(1, is_parked=True, host=PARKED)
-    assert [*tell("http://a/", told, now_ms=1000)][1].startswith("  asked for unfiltered")
+    assert [*tell("http://a/", told, now_ms=1000)][1].startswith(
+        "  requested without the duplicate filter"
+    )

@@ -45,7 +45,7 @@ def test_a_new_output_would_stay_empty(
     code, text = told(weft, site, *options)
     assert code == 1
     assert f"this crawl is finished, and its items are in {weft.directory}/a.jsonl" in text
-    assert f"{weft.directory}/b.jsonl. `weft items --job shop` reads them back" in text
+    assert f"{weft.directory}/b.jsonl. Read them back with `weft items --job shop`" in text
     assert not (weft.directory / "b.jsonl").exists()
 
 
@@ -54,7 +54,7 @@ def test_a_new_output_would_stay_empty(
     [
         ("oracle://me:hush@host/db/table", "items cannot go to 'oracle://***@host/db/table'"),
         ("pages.xyz", "items cannot go to 'pages.xyz'"),
-        ("mysql://host/db", "it names no database and table"),
+        ("mysql://host/db", "it does not name a database and a table"),
     ],
 )
 def test_a_wrong_output_is_told(weft: Weft, site: SiteServer, output: str, why: str) -> None:

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
+from launchers.ftp import FtpServer
+from launchers.mariadb import MariaDbServer
 from running import WEFT, Weft
 from servers import started
 from weft.cli.items import Format, items
 from weft.errors import ConfigError, WeftError
 from weft.sinks import KeyedItem, SinkConfig, make_sink
 from weft.testing import Site, SiteServer
-from weft.testing.ftp import FtpServer
-from weft.testing.mariadb import MariaDbServer
 
 AT_MS = 1_760_000_000_000  # 2025-10-09T08:53:20Z
 BOOKS: list[dict[str, object]] = [
@@ -109,9 +109,9 @@ def test_conditions_and_time_choose_items(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"where": ["price"]}, "'price' is no condition; write field=value"),
-        ({"since": "yesterday"}, "'yesterday' is no moment; write a day like"),
-        ({"since": ""}, "'' is no moment"),
+        ({"where": ["price"]}, "'price' is not a condition; write field=value"),
+        ({"since": "yesterday"}, "'yesterday' is not a date or time; write a day like"),
+        ({"since": ""}, "'' is not a date or time"),
     ],
 )
 def test_what_cannot_be_understood_is_told(options: Any, told: str) -> None:
@@ -161,7 +161,7 @@ def test_a_table_shows_what_fits_and_tells_the_rest(
     put(tmp_path / "wide.db", [{f"field{n}": "x" * 100 for n in range(20)}])
     wide = told(tmp_path / "wide.db")
     assert "xxx…" in wide
-    assert "; without field4, field5, " in wide
+    assert "; no room for field4, field5, " in wide
     assert max(map(len, wide.splitlines()[:-1])) <= 200
 
 
@@ -283,7 +283,7 @@ def test_a_password_is_not_kept(weft: Weft, site: SiteServer, mariadb: MariaDbSe
     read = weft("items")
     assert read.returncode == 1
     told = " ".join(read.stderr.split())
-    assert "whose password is not kept" in told
+    assert "whose password is not stored" in told
     assert f"weft items '{output.replace('h%2Fu%3Fsh', 'PASSWORD')}'" in told
     assert count_items(weft, output, "--job", "shop") == 5
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fleet import Fleet, are_gone, pages_hit
+from launchers.redis import RedisServer
 from running import Process, Weft
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import wait_until
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")
@@ -79,13 +79,13 @@ def test_pause_resume_and_stop_act_on_all_workers(
         assert [row["state"] for row in fleet.look("jobs")] == ["paused"]
         assert fleet.pids("it") == pids
 
-        assert fleet.run("job", "resume", "it").stdout == "it goes on: 2 workers.\n"
+        assert fleet.run("job", "resume", "it").stdout == "it continues: 2 workers.\n"
         wait_for_hits(endless, "it crawls again")
         assert fleet.pids("it") == pids
 
         since_s = time.monotonic()
         stopped = fleet.run("job", "stop", "it")
-        assert stopped.stdout.startswith("it is stopped: it has no worker"), stopped.stderr
+        assert stopped.stdout.startswith("it is stopped: it has no workers"), stopped.stderr
         wait_until(lambda: are_gone(pids), description="all have ended")
         assert time.monotonic() - since_s < 5
         assert "Not finished (stopped)" in ended(by_hand)
@@ -106,7 +106,7 @@ def ended(process: Process) -> str:
 def test_stop_ends_a_worker_that_hears_nothing(fleet: Fleet, tmp_path: Path) -> None:
     (tmp_path / "books.py").write_text(HANGING)
     with SiteServer(Site(pages=1)) as server, fleet.node("n1", "--processes", "1"):
-        fleet.run("job", "start", "books.py", "-a", f"url={server.url}")
+        fleet.run("job", "start", "books.py", "-a", f"url={server.url}", "--job", "books")
         wait_until(lambda: bool(pages_hit(server)), description="it hangs")
         pids = fleet.pids("books")
         since_s = time.monotonic()
@@ -140,7 +140,7 @@ def test_a_job_waits_for_a_node_and_crawling_by_hand_lets_it_run(
 ) -> None:
     assert "There is no job in" in fleet.run("jobs").stdout
     started = fleet.run("job", "start", site.url, "--job", "it")
-    assert "No node is there to work on it yet: `weft worker --store redis://" in started.stdout
+    assert "There is no node to work on it yet: run `weft worker --store redis://" in started.stdout
     assert [row["state"] for row in fleet.look("jobs")] == ["running"]
     assert "it is stopped" in fleet.run("job", "stop", "it").stdout
     crawled = weft("crawl", site.url, "--job", "it", "--store", fleet.url)

@@ -62,7 +62,7 @@ def test_a_line_tells_pages_rate_queue_errors_and_hosts() -> None:
 
 def test_a_line_tells_that_the_crawl_is_stopping() -> None:
     told = describe(progress(10, 1, is_stopping=True), 0)
-    assert told.endswith("stopping, 3 requests under way (Ctrl-C again: at once)")
+    assert told.endswith("stopping, 3 requests in progress (Ctrl-C again: stop at once)")
 
 
 def test_elsewhere_there_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from subprocess import Popen
 
+from launchers.redis import RedisServer
 from running import Weft
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import wait_until
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from running import Weft
-from weft.cluster.simulation import PLANS, Scenario, simulate
+from weft.cluster.simulation import PLANS, SimulationScenario, simulate
 
 SMALL = ("--nodes", "10", "--buckets", "200", "--join", "2", "--leave", "2")
-SCENARIO = Scenario(
+SCENARIO = SimulationScenario(
     nodes=10, buckets=200, join=2, leave=2, weights=(1.0,), virtual_nodes=16, seed=0
 )
 
@@ -61,13 +61,13 @@ def test_in_a_larger_virtual_table_more_moves(weft: Weft) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--leave", "10"], "of 10 nodes at most 9 can leave"),
-        (["--weights", "1,x"], '"x" is no weight; write numbers above 0'),
-        (["--weights", "0"], '"0" is no weight'),
-        (["--weights", "nan"], '"nan" is no weight'),
+        (["--leave", "10"], "at most 9 of 10 nodes can leave"),
+        (["--weights", "1,x"], '"x" is not a weight; write numbers above 0'),
+        (["--weights", "0"], '"0" is not a weight'),
+        (["--weights", "nan"], '"nan" is not a weight'),
         (["--virtual", "11"], "give at least 12"),
-        (["--plot", "out.txt"], "end it with one of .png, .svg, .pdf"),
-        (["--plot", "nowhere/out.png"], "there is no directory nowhere; make it first"),
+        (["--plot", "out.txt"], "use one of .png, .svg, .pdf"),
+        (["--plot", "nowhere/out.png"], "there is no directory nowhere; create it first"),
     ],
 )
 def test_what_cannot_be_is_told_with_its_cure(weft: Weft, options: list[str], told: str) -> None:
@@ -119,7 +119,7 @@ def test_progress_is_told_after_each_plan() -> None:
 
 
 def test_who_changes_nothing_moves_nothing() -> None:
-    still = Scenario(
+    still = SimulationScenario(
         nodes=3, buckets=7, join=0, leave=0, weights=(1.0, 2.0), virtual_nodes=4, seed=0
     )
     for result in simulate(still):
@@ -128,7 +128,7 @@ def test_who_changes_nothing_moves_nothing() -> None:
 
 
 def test_the_ideal_gives_each_its_due_in_whole_buckets() -> None:
-    scenario = Scenario(
+    scenario = SimulationScenario(
         nodes=3, buckets=10, join=1, leave=1, weights=(1.0, 1.0, 2.0), virtual_nodes=4, seed=0
     )
     ideal = simulate(scenario)[-1]

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from launchers.redis import RedisServer
 from running import Weft
 from weft.frontier import RocksFrontier
 from weft.records import Ending
 from weft.testing import Site, SiteServer
 from weft.testing.clock import FakeClock
 from weft.testing.frontier_contract import done, requests
-from weft.testing.redis import RedisServer
 
 HOUR_MS = 3_600_000
 #: In a place where the clock is two and a half hours ahead, the third hour is on the next day.
@@ -103,7 +103,7 @@ async def test_a_job_that_finished_nothing_says_so(weft: Weft, tmp_path: Path) -
     assert "there is no job in" in weft("stats").stderr
     async with RocksFrontier(tmp_path / ".weft/shop/frontier"):
         pass
-    assert weft("stats").stdout == "Nothing was finished yet: .weft/shop.\n"
+    assert weft("stats").stdout == "Nothing has been finished yet: .weft/shop.\n"
     told = json.loads(weft("stats", "--json").stdout)
     assert told == {"by": "day", "periods": [], "total": None}
 
@@ -115,7 +115,7 @@ def test_pages_count_with_the_items_that_went_to_the_sinks(
     (tmp_path / "s.py").write_text(SPIDER)
     store = ("--store", redis_server.url) if is_shared else ()
     with SiteServer(Site(pages=12)) as server:
-        ended = weft("crawl", "s.py", "-a", f"url={server.url}", *store)
+        ended = weft("crawl", "s.py", "-a", f"url={server.url}", "--job", "s", *store)
         assert ended.returncode == 0, ended.stderr
     total = json.loads(weft("stats", "--json", *store).stdout)["total"]
     # Two of three items of each page passed the pipeline, and both errbacks gave one.

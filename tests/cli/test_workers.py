@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from running import Weft
+from launchers.redis import RedisServer
+from running import Weft, is_worker
+from weft.node.spares import NAME as FORKED
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import wait_until
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")
-WORKER = "weft.cli.worker"
 
 SPIDER = """
 import os
@@ -50,6 +50,11 @@ def pages_hit(server: SiteServer) -> list[str]:
     return [hit.host + hit.path for hit in server.hits() if hit.path != "/robots.txt"]
 
 
+def has_followed(server: SiteServer, host: str) -> bool:
+    """Whether links of its first page were followed, so that this page is done."""
+    return len([page for page in pages_hit(server) if page.startswith(f"{host}/")]) > 1
+
+
 def urls_in(path: Path) -> list[str]:
     return [json.loads(line)["url"] for line in path.read_text().splitlines()]
 
@@ -77,7 +82,7 @@ def command_line(pid: int) -> str:
 
 
 def workers_of(process: "subprocess.Popen[str]") -> list[int]:
-    return [pid for pid, command in children(process.pid).items() if WORKER in command]
+    return [pid for pid in children(process.pid) if is_worker(pid)]
 
 
 def is_stopped(pid: int) -> bool:
@@ -117,7 +122,11 @@ def test_workers_share_a_crawl_and_a_private_server(
     alone = ("crawl", *starts(hosts), "-o", "out.jsonl", "-o", "items.db", "--concurrency", "2")
     command = (*alone, "--workers", "2")
     with started(weft, *command) as crawl:
-        wait_until(lambda: len(pages_hit(hosts)) > 8, description="the crawl is under way")
+        # The second worker joins at once, and a host that moves to it may begin after the others.
+        wait_until(
+            lambda: len(pages_hit(hosts)) > 8 and has_followed(hosts, HOSTS[0]),
+            description="the crawl is under way",
+        )
         processes = [*children(crawl.pid)]
         assert len(processes) == 3
         assert len(workers_of(crawl)) == 2
@@ -126,7 +135,10 @@ def test_workers_share_a_crawl_and_a_private_server(
         assert "is in use by another weft: wait until it has finished" in second.stderr
         told = json.loads(weft("frontier", "stats", "--json").stdout)["stats"]
         assert told["claimed"] > 0
-        assert "status 200" in weft("frontier", "explain", hosts.url).stdout
+        wait_until(
+            lambda: "status 200" in weft("frontier", "explain", hosts.url).stdout,
+            description="the first page of the first host is finished",
+        )
         said, _ = said_by(crawl)
     assert said.startswith("120 pages and 120 items")
     assert said.endswith("Items are in out.jsonl, items.db\n")
@@ -177,7 +189,7 @@ def test_the_second_interrupt_stops_all_workers_at_once(weft: Weft) -> None:
             crawl.wait(1)  # for the request that is under way
         crawl.send_signal(signal.SIGINT)
         _, err = said_by(crawl, 130)
-    assert "the same command goes on" in err
+    assert "run the same command to continue" in err
     assert are_gone(processes)
 
 
@@ -248,6 +260,21 @@ def test_a_spider_that_raises_has_failed_in_every_worker(weft: Weft, tmp_path: P
     assert "hello" not in crawl.stdout
 
 
+def test_the_users_code_is_loaded_in_the_worker_that_runs_it(weft: Weft, tmp_path: Path) -> None:
+    # It may open connections or start threads, which a fork would break.
+    body = (
+        "yield {'url': response.url, 'is_own': LOADED_BY == os.getpid(), "
+        "'name': open('/proc/self/comm').read().strip()}"
+    )
+    spider = SPIDER.replace("BODY", body).replace("class", "LOADED_BY = os.getpid()\n\nclass")
+    (tmp_path / "books.py").write_text(spider)
+    with SiteServer(Site(pages=3)) as server:
+        weft("crawl", "books.py", "-a", f"url={server.url}", "-w", "2", "-o", "out.jsonl")
+    item = json.loads((tmp_path / "out.jsonl").read_text())
+    assert item["is_own"]
+    assert item["name"] == FORKED
+
+
 def test_a_spider_that_cannot_be_made_ends_the_crawl(weft: Weft, tmp_path: Path) -> None:
     broken = SPIDER.replace("async def start", "def __init__")
     (tmp_path / "books.py").write_text(broken.replace("BODY", "pass"))
@@ -285,7 +312,7 @@ def test_a_fresh_crawl_lives_where_its_command_says(
     assert weft(*command, "--max-pages", "5").returncode == 0
     refused = weft(*command, "--workers", "2")
     assert refused.returncode == 1
-    assert "go on without --workers, or add --fresh to start over" in refused.stderr
+    assert "continue without --workers, or add --fresh to start over" in refused.stderr
     assert weft(*command, "--workers", "2", "--fresh").returncode == 0
     assert (tmp_path / ".weft/it/server").is_dir()
     assert not (tmp_path / ".weft/it/frontier").exists()
@@ -300,7 +327,7 @@ def test_a_fresh_crawl_lives_where_its_command_says(
 @pytest.mark.parametrize(
     ("arguments", "cure"),
     [
-        (["--store", "rocks://job"], "leave the store out"),
+        (["--store", "rocks://job"], "omit the store"),
         (["-s", "WEFT_STORE=rocks://job"], "--store redis://HOST:PORT/DB"),
         (["-s", "WEFT_MAX_PAGES=many"], "WEFT_MAX_PAGES is 'many'; it must be a number"),
         (["-o", "out.doc"], ".jsonl"),

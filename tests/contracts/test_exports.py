@@ -17,19 +17,19 @@ import boto3
 import pyarrow.parquet
 import pytest
 
+from launchers.ftp import READER, FtpServer
+from launchers.s3 import BUCKET, READER_KEY, READER_SECRET, S3Server
 from servers import started
 from weft.errors import SinkDownError, StoreError
 from weft.sinks import Sink, SinkConfig, has_left_items, make_sink
-from weft.sinks.export.address import read_address
-from weft.sinks.export.batches import BatchOutlet
-from weft.sinks.export.formats import render_json_lines
-from weft.sinks.export.ftp import FtpPlace
-from weft.sinks.export.parquet import OURS
-from weft.sinks.export.s3 import Bucket, S3Objects
-from weft.sinks.export.sink import ExportSink
-from weft.sinks.export.whole import WholeOutlet
-from weft.testing.ftp import READER, FtpServer
-from weft.testing.s3 import BUCKET, READER_KEY, READER_SECRET, S3Server
+from weft.sinks.files.address import read_address
+from weft.sinks.files.batches import BatchOutlet
+from weft.sinks.files.formats import render_json_lines
+from weft.sinks.files.ftp import FtpDestination
+from weft.sinks.files.parquet import OURS
+from weft.sinks.files.s3 import S3Bucket, S3Objects
+from weft.sinks.files.sink import ExportSink
+from weft.sinks.files.whole import WholeOutlet
 from weft.testing.sink_contract import (
     SinkContract,
     numbered,
@@ -201,7 +201,7 @@ class TestS3Batches(SinkContract):
 def batch_sink(
     server: S3Server, directory: Path, every_items: int = 3, every_s: float = 60
 ) -> Sink:
-    bucket = Bucket("the bucket", read_address(server.address(""), ("endpoint",)))
+    bucket = S3Bucket("the bucket", read_address(server.address(""), ("endpoint",)))
     objects = S3Objects(bucket, f"{directory}/items/".lstrip("/"))
     journal = directory / "job" / "export-x.db"
     return ExportSink(journal, "shop", BatchOutlet(journal, objects, "shop", every_items, every_s))
@@ -225,8 +225,10 @@ def read_numbers(server: S3Server, directory: Path) -> list[int]:
 def ftp_sink(server: FtpServer, directory: Path, every_s: float = 30) -> Sink:
     address = read_address(server.address(f"{directory.name}/items.jsonl"))
     journal = directory / "job" / "export-x.db"
-    place = FtpPlace("the server", address, journal.with_suffix(".tmp"), "token")
-    return ExportSink(journal, "shop", WholeOutlet(journal, place, render_json_lines, every_s))
+    destination = FtpDestination("the server", address, journal.with_suffix(".tmp"), "token")
+    return ExportSink(
+        journal, "shop", WholeOutlet(journal, destination, render_json_lines, every_s)
+    )
 
 
 async def test_ftp_server_that_is_away_holds_no_crawl_up_and_gets_all_items_later(
@@ -239,7 +241,9 @@ async def test_ftp_server_that_is_away_holds_no_crawl_up_and_gets_all_items_late
         for number in range(5):
             await sink.store([numbered(number)])
             await asyncio.sleep(0.01)
-        with pytest.raises(SinkDownError, match=r"All items are safe in .*export-x\.db; the same"):
+        with pytest.raises(
+            SinkDownError, match=r"All items are safe in .*export-x\.db; run the same"
+        ):
             await sink.close()
 
     with started(FtpServer) as server, caplog.at_level(logging.WARNING):
@@ -314,7 +318,7 @@ async def test_batch_that_is_put_again_has_the_same_name_and_bytes(
             super().put(name, content, sign)
             raise Interrupted
 
-    bucket = Bucket("the bucket", read_address(s3.address(""), ("endpoint",)))
+    bucket = S3Bucket("the bucket", read_address(s3.address(""), ("endpoint",)))
     journal = tmp_path / "job" / "export-x.db"
     objects = Dying(bucket, f"{tmp_path}/items/".lstrip("/"))
     dying = ExportSink(journal, "shop", BatchOutlet(journal, objects, "shop", 3))
@@ -357,9 +361,9 @@ async def test_one_who_looks_if_it_may_write_disturbs_no_upload(
 ) -> None:
     """Workers begin and end at different times, with the same output."""
 
-    def place(name: str) -> FtpPlace:
+    def place(name: str) -> FtpDestination:
         address = read_address(ftp.address("disturbed.txt"))
-        return FtpPlace("the server", address, tmp_path / name, "token")
+        return FtpDestination("the server", address, tmp_path / name, "token")
 
     (tmp_path / "one").write_text("the items")
     for _ in range(10):
@@ -373,7 +377,7 @@ async def test_one_who_looks_if_it_may_write_disturbs_no_upload(
 
 async def test_wrong_password_of_ftp_is_told(ftp: FtpServer, tmp_path: Path) -> None:
     output = ftp.address("items.csv", password="wrong")
-    await assert_not_opened(output, tmp_path, StoreError, "does not let us in.*user:password")
+    await assert_not_opened(output, tmp_path, StoreError, "rejects the login.*user:password")
 
 
 async def test_missing_right_to_write_by_ftp_is_told(ftp: FtpServer, tmp_path: Path) -> None:
@@ -396,7 +400,7 @@ async def test_unreachable_ftp_server_is_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     output = "ftp://user:secret@127.0.0.1:9/items.csv"
-    text = "cannot be reached.*check that the server runs"
+    text = "cannot be reached.*check that the server is running"
     await assert_opened_with_warning(output, tmp_path, text, caplog)
 
 
@@ -407,7 +411,7 @@ async def test_wrong_secret_of_s3_is_told(s3: S3Server, tmp_path: Path) -> None:
 
 async def test_missing_bucket_is_told(s3: S3Server, tmp_path: Path) -> None:
     output = s3.address("items.csv", bucket="nowhere")
-    await assert_not_opened(output, tmp_path, StoreError, "make the bucket 'nowhere'")
+    await assert_not_opened(output, tmp_path, StoreError, "create the bucket 'nowhere'")
 
 
 async def test_missing_right_to_write_to_s3_is_told(s3: S3Server, tmp_path: Path) -> None:
@@ -442,7 +446,7 @@ async def test_file_of_someone_else_on_ftp_stays(ftp: FtpServer, tmp_path: Path)
     place.write_text("mine")
     output = ftp.address(place.name)
     await assert_not_opened(
-        output, tmp_path, StoreError, "this job has not written it.*move it away"
+        output, tmp_path, StoreError, "was not written by this job.*move it away"
     )
     assert place.read_text() == "mine"
 
@@ -452,6 +456,6 @@ async def test_object_of_someone_else_stays(s3: S3Server, tmp_path: Path) -> Non
     s3.client.put_object(Bucket=BUCKET, Key=key, Body=b"mine")
     output = s3.address(key)
     await assert_not_opened(
-        output, tmp_path, StoreError, "this job has not written it.*move it away"
+        output, tmp_path, StoreError, "was not written by this job.*move it away"
     )
     assert s3.client.get_object(Bucket=BUCKET, Key=key)["Body"].read() == b"mine"

@@ -10,7 +10,7 @@ import pytest
 from servers import Kit, Servers, emptied
 from weft.clock import Clock
 from weft.config import FrontierConfig, SharedConfig
-from weft.frontier import Frontier, MemoryFrontier, RocksFrontier
+from weft.frontier import FrontierBackend, MemoryFrontier, RocksFrontier
 from weft.frontier.redis import RedisFrontier
 from weft.records import Picker, SeenKind
 from weft.testing.frontier_contract import FrontierContract
@@ -20,7 +20,7 @@ class TestMemoryFrontier(FrontierContract):
     SURVIVES_REOPEN = False
     RECLAIMS_AT_OPEN = False
 
-    def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> Frontier:
+    def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> FrontierBackend:
         return MemoryFrontier(config, clock, rng)
 
 
@@ -29,7 +29,7 @@ class TestRocksFrontier(FrontierContract):
     def _place(self, tmp_path_factory: pytest.TempPathFactory) -> None:
         self.path = tmp_path_factory.mktemp("frontier")
 
-    def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> Frontier:
+    def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> FrontierBackend:
         return RocksFrontier(self.path, config, clock, rng)
 
 
@@ -44,7 +44,7 @@ class RedisContract(FrontierContract):
             self.kit: Kit = kit
             yield
 
-    def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> Frontier:
+    def make(self, config: FrontierConfig, clock: Clock, rng: random.Random) -> FrontierBackend:
         shape = msgspec.structs.replace(self.SHAPE, host_key=config.host_key)
         shaped = msgspec.structs.replace(config, shared=shape)
         return RedisFrontier(self.kit.url, "job", shaped, clock)
@@ -82,6 +82,7 @@ class TestClusterFrontier(RedisContract):
     SHAPE = SharedConfig(buckets=16)
 
 
+@pytest.mark.long
 class TestSentinelFrontier(RedisContract):
     SETUP = "sentinel"
     HAS_ONE_LINE = False

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from weft.sinks import PartedJsonLinesSink, Sink, SinkConfig, make_sink
+from weft.sinks import SharedJsonLinesSink, Sink, SinkConfig, make_sink
 from weft.testing.sink_contract import SinkContract
 
 
@@ -31,13 +31,13 @@ class TestJsonLinesSink(SinkContract):
             return [json.loads(line) for line in lines]
 
 
-class TestPartedJsonLinesSink(TestJsonLinesSink):
+class TestSharedJsonLinesSink(TestJsonLinesSink):
     def make_sink(self, directory: Path) -> Sink:
         config = SinkConfig(directory / "job", is_shared=True)
         return make_sink(str(directory / "items.jsonl"), config)
 
 
-class TestPartedJsonLinesSinkThatMergesAtOnce(TestJsonLinesSink):
+class TestSharedJsonLinesSinkThatMergesAtOnce(TestJsonLinesSink):
     def make_sink(self, directory: Path) -> Sink:
         job = directory / "job"
-        return PartedJsonLinesSink(directory / "items.jsonl", job / "index", job / "parts", 0)
+        return SharedJsonLinesSink(directory / "items.jsonl", job / "index", job / "spools", 0)

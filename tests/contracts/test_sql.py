@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from launchers.mariadb import MariaDbServer
+from launchers.postgresql import PostgreSqlServer
+from launchers.sqlserver import SqlServer
 from servers import started
 from weft.errors import SinkDownError, StoreError, StoreMissingError
 from weft.sinks import KeyedItem, Refusal, SinkConfig, make_sink
-from weft.sinks.reading import Query, StoredItem
+from weft.sinks.readback import Query, StoredItem
 from weft.sinks.sql import SqlSink
-from weft.testing.mariadb import MariaDbServer
-from weft.testing.postgresql import PostgreSqlServer
 from weft.testing.sink_contract import SinkContract, numbered, numbered_items
-from weft.testing.sqlserver import SqlServer
 
 DATABASE = "weft"
 JOB = "job"
@@ -494,7 +494,7 @@ async def open_error(address: str) -> str:
 
 async def test_table_of_somebody_else_is_left_alone(place: Place) -> None:
     place.ask(f"CREATE TABLE {place.table} (name VARCHAR(10))")
-    assert "not made by Weft" in await open_error(place.address)
+    assert "not created by Weft" in await open_error(place.address)
     assert list(place.types()) == ["name"]
 
 

@@ -1,4 +1,4 @@
-"""A spider that asks for what it is told, and notes whatever comes of it, good or bad."""
+"""A spider that sends the given requests, and notes what becomes of each, good or bad."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -95,7 +95,7 @@ class Asker(Spider):
 
 
 def _shown(headers: Headers) -> list[Any]:
-    """In their order, too."""
+    """In their order as well."""
     return [
         [name.decode("latin-1"), [value.decode("latin-1") for value in values]]
         for name, values in headers.items()
@@ -103,7 +103,7 @@ def _shown(headers: Headers) -> list[Any]:
 
 
 class LoopbackResolver(CachingHostnameResolver):
-    """Knows one address, whatever it is asked."""
+    """Knows one address, whatever the name."""
 
     def resolveHostName(
         self, resolutionReceiver: IResolutionReceiver, hostName: str, *args: Any, **kwargs: Any

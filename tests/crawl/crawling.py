@@ -1,4 +1,4 @@
-"""Runs spider classes of the tests in a fresh interpreter, and tells what came out.
+"""Runs spider classes of the tests in a fresh interpreter, and reports the result.
 
 `crawl(directory, Spider, …)` starts this file as a script in `directory`; that crawls with Weft and
 writes a report for each spider, which `crawl` reads back.
@@ -24,7 +24,7 @@ from itemadapter import ItemAdapter
 from scrapy import Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 
-from weft.engine.fingerprint import start_fingerprint
+from weft.engine.requests.fingerprint import start_fingerprint
 from weft.frontier import RocksFrontier
 from weft.records import Explanation
 from weft.testing import Hit
@@ -80,7 +80,7 @@ def paths(hits: Sequence[Hit]) -> list[str]:
 
 
 def urls(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The paths of the items' URLs, sorted: sites have another port each time."""
+    """The paths of the items' URLs, sorted: a site has a different port each time."""
     return sorted(urlsplit(item["url"]).path for item in items)
 
 
@@ -95,7 +95,7 @@ def start_crawl(
     settings: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> subprocess.Popen[str]:
-    from nursery import Popen  # here, for the process that is started does not find it
+    from nursery import Popen  # imported here, because the process that is started cannot find it
 
     order = {
         "spiders": [[spider.__module__, spider.__qualname__] for spider in spiders],
@@ -115,7 +115,7 @@ def start_crawl(
 def wait_while_running(
     process: "subprocess.Popen[str]", seconds: float = TIMEOUT_S, until: Callable[[], bool] = bool
 ) -> None:
-    """Wait for so long, or until something has happened, in a crawl that does not end meanwhile."""
+    """Wait for this long, or until something has happened, while the crawl must not end."""
     deadline_s = time.monotonic() + seconds
     while time.monotonic() < deadline_s and not until():
         try:
@@ -186,6 +186,8 @@ def main(order: dict[str, Any]) -> None:
     reporters = []
     for module, name in order["spiders"]:
         crawler = process.create_crawler(getattr(importlib.import_module(module), name))
+        # Tests give their spiders other arguments in the next run of a job.
+        crawler.settings.set("WEFT_JOB", crawler.spidercls.name, "command")
         reporters.append(Reporter(crawler))
         process.crawl(crawler, **order["arguments"])
     process.start()

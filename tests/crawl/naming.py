@@ -28,7 +28,7 @@ socket.getaddrinfo = _getaddrinfo
 
 
 class Caller(Spider):
-    """Fetches what it is told, separated by spaces; with `follow`, what the pages link to too."""
+    """Fetches the given URLs, separated by spaces; with `follow`, also what the pages link to."""
 
     name = "caller"
 

@@ -33,7 +33,7 @@ REDIRECTS = [
     b"\x00\x01",
     b"http://user:pa ss@[::1/",
 ]
-#: Names of codecs that make no text of bytes, or not of all.
+#: Names of codecs that cannot decode bytes into text, or not all bytes.
 NO_TEXT = ["base64", "rot13", "hex", "uu", "zip", "bz2", "quopri", "idna", "punycode", "undefined"]
 CHARSETS = [
     *NO_TEXT,

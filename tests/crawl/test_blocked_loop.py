@@ -10,8 +10,8 @@ from crawling import start_crawl, wait_while_running
 from scrapy.http import Response
 from walking import Walker
 
+from launchers.redis import RedisServer
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 
 LEASE_S = 1.0
 PATHS = [f"/p/{number}.html" for number in range(1, 12)]

@@ -1,4 +1,4 @@
-"""A crawl that is told to stop ends within seconds, whatever it waits for; nothing is lost."""
+"""A crawl that is stopped ends within seconds, whatever it waits for; nothing is lost."""
 
 import signal
 import time

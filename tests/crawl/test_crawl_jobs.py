@@ -67,7 +67,7 @@ def test_the_next_run_goes_on_where_a_limit_stopped_the_last(
     first = crawl(tmp_path, Walker, SLOW | limit, start_urls=[site.url])
     assert first.reason == reason
     fetched = times(site.hits())
-    assert 3 <= fetched.total() <= 5  # Scrapy lets what is under way come to its end
+    assert 3 <= fetched.total() <= 5  # Scrapy lets requests under way finish
 
     second = crawl(tmp_path, Walker, start_urls=[site.url])
     check_whole(second)
@@ -103,12 +103,6 @@ def test_start_requests_are_not_sent_again_by_the_next_run(
     done = crawl(tmp_path, Starter, start_urls=starts)
     assert sorted(paths(site.hits())) == [f"/p/{n}.html" for n in range(1, 6)]
     assert len(done.stored()) == 5
-
-
-def test_a_start_url_is_fetched_once_a_job(site: SiteServer, tmp_path: Path) -> None:
-    """Scrapy would fetch it twice; but then the next run could not know which were sent."""
-    crawl(tmp_path, Starter, start_urls=[f"{site.url}p/1.html"] * 2)
-    assert paths(site.hits()) == ["/p/1.html"]
 
 
 def test_a_finished_job_starts_afresh_and_keeps_each_item_once(

@@ -3,20 +3,24 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from crawling import crawl, paths
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.http import Response
 from walking import Fetcher, Walker
 
+from weft.engine.http.connection import Connection
+from weft.engine.http.connector import Connector
+from weft.engine.http.dispatch import Route
 from weft.records import Ending
 from weft.testing import Hit, Site, SiteServer
 
-#: Between sending and the note in the log, requests can be held up by this much, each for itself.
+#: Each request can be delayed by this much between being sent and being logged.
 TOLERANCE_S = 0.05
 
 
@@ -53,6 +57,32 @@ def test_the_delay_is_kept_by_redirects_and_retries(tmp_path: Path) -> None:
         hits = site.hits()
     assert len(hits) == 4
     assert min(gaps(hits)) >= 0.2 - TOLERANCE_S
+
+
+class SlowToConnect(Fetcher):
+    """Its first connection takes longer than the delay; the later ones overtake it."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        connect = Connector.connect
+        made = count()
+
+        async def connect_slowly(self: Connector, route: Route, until_s: float) -> Connection:
+            if next(made) == 0:
+                await asyncio.sleep(0.3)
+            return await connect(self, route, until_s)
+
+        Connector.connect = connect_slowly  # type: ignore[method-assign]
+        return super().from_crawler(crawler, *args, **kwargs)
+
+
+def test_the_delay_is_kept_when_a_connection_takes_long(tmp_path: Path) -> None:
+    with SiteServer(Site()) as site:
+        crawl(tmp_path, SlowToConnect, {"DOWNLOAD_DELAY": 0.2}, urls=page_urls(site, 4))
+        hits = site.hits()
+    assert len(hits) == 4
+    assert min(gaps(hits)) >= 0.2 - TOLERANCE_S
+    assert hits[0].path != "/p/1.html"
 
 
 def test_slow_hosts_do_not_wait_for_each_other(tmp_path: Path) -> None:
@@ -136,7 +166,7 @@ def test_what_waits_in_the_worker_is_not_sent_within_a_pause(
     assert [hit.status for hit in hits].count(429) == 3
     for refused in (hit for hit in hits if hit.status == 429):
         later = [hit for hit in hits if refused.at_s < hit.at_s < refused.at_s + 1 - TOLERANCE_S]
-        # Some were under way with it.
+        # Some were under way at the same time.
         assert all(hit.at_s < refused.at_s + 0.05 + TOLERANCE_S for hit in later)
         assert len(later) < concurrency
 

@@ -1,4 +1,4 @@
-"""What a project sets is taken, or refused with words that help."""
+"""The settings of a project are respected, or refused with a helpful message."""
 
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ def test_all_wrong_settings_are_told_at_once(site: SiteServer, tmp_path: Path) -
     assert "there is no setting WEFT_ODRER" in done.log
     assert "WEFT_ORDER is 'backwards'; choose one of bfs, dfs, priority, random" in done.log
     assert "WEFT_MAX_PAGES is 'many'" in done.log
-    assert "WEFT_STORE: 'mysql://somewhere' is no store" in done.log
+    assert "WEFT_STORE: 'mysql://somewhere' is not a store" in done.log
     assert "DOWNLOAD_DELAY is -1" in done.log
     assert "CONCURRENT_REQUESTS_PER_DOMAIN must be 1 or more" in done.log
     assert "DOWNLOAD_SLOTS['a.example'] is {'delay': 'slow'}" in done.log
@@ -58,3 +58,14 @@ def test_items_go_where_weft_output_says(site: SiteServer, tmp_path: Path) -> No
 def test_the_jobdir_of_a_project_is_used(site: SiteServer, tmp_path: Path) -> None:
     done = crawl(tmp_path, Fetcher, {"JOBDIR": "job"}, urls=[site.url])
     assert read_items(tmp_path / "job/items.db") == done.items
+
+
+def test_a_setting_without_effect_is_told_once_at_the_start(
+    site: SiteServer, tmp_path: Path
+) -> None:
+    settings = {"DUPEFILTER_DEBUG": True, "SCHEDULER_PRIORITY_QUEUE": "project.queues.Own"}
+    done = crawl(tmp_path, Fetcher, settings, urls=[site.url])
+    assert done.reason == "finished"
+    assert done.log.count("has no effect with Weft") == 2
+    assert "WARNING: DUPEFILTER_DEBUG = True has no effect with Weft: duplicates are" in done.log
+    assert "WARNING: SCHEDULER_PRIORITY_QUEUE = 'project.queues.Own' has no effect" in done.log

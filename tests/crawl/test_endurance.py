@@ -1,4 +1,4 @@
-"""A long crawl costs as much at its end as at its beginning: memory is flat, CPU per page too."""
+"""A long crawl costs as much at its end as at its beginning, in memory and in CPU per page."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ print(json.dumps({"pages": report.progress.pages, "reason": report.reason, "samp
 """
 
 
-# The same; tells how many objects the garbage collector had to find in a crawl.
+# The same; reports how many objects the garbage collector had to find in a crawl.
 GARBAGE = """
 import gc, sys
 from weft.engine.run import run_crawl

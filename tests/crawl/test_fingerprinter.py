@@ -1,4 +1,4 @@
-"""A fingerprinter of the project that fails costs the request that it fails for, and tells it."""
+"""A fingerprinter of the project that fails costs only one request, and the failure is reported."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from scrapy.utils.request import fingerprint
 from walking import Fetcher, Walker
 
 from weft import FollowAll
-from weft.engine.fingerprint import short_fingerprint, start_fingerprint
+from weft.engine.requests.fingerprint import short_fingerprint, start_fingerprint
 from weft.records import Ending
 from weft.testing import Site, SiteServer
 

@@ -1,4 +1,4 @@
-"""A URL that failed is taken again when it is found a day later, also by the same process."""
+"""A URL that failed is tried again when it is found a day later, even by the same process."""
 
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from walking import Fetcher
 
 from weft import FollowAll
 from weft.clock import SystemClock
-from weft.engine.scheduler import scheduler_of
-from weft.engine.spider import base_of, new_links
+from weft.engine.scrapy.scheduler import crawl_of
+from weft.engine.spiders.site import base_of, new_links
 from weft.testing import SiteServer
 
 DAY_MS = 24 * 3_600_000
@@ -64,7 +64,7 @@ class PatientByText(Patient):
         tree = LexborHTMLParser(f'<a href="{DEAD}">dead</a>')
         base = base_of(tree, response.url)
         assert base is not None
-        known = scheduler_of(self.crawler).known_hrefs(1)
+        known = crawl_of(self.crawler).requests.adder.known_hrefs(1)
         yield FollowAll(new_links(tree, base, {base.hostname}, known))
 
 
@@ -80,7 +80,7 @@ def wait(ms: int) -> None:
 
 
 def fetched(spider: type[Patient], site: SiteServer, directory: Path) -> int:
-    """How often the dead link was."""
+    """How often the dead link was fetched."""
     done = crawl(directory, spider, urls=[f"{site.url}p/{n}.html" for n in (1, 2, 3)])
     assert done.reason == "finished", done.log
     return times(site.hits())[DEAD]

@@ -8,15 +8,15 @@ import naming
 import pytest
 from crawling import Crawl, crawl, paths
 
+from launchers.redis import RedisServer
 from running import Weft
 from weft.testing import Hit, Site, SiteServer
-from weft.testing.redis import RedisServer
 
-#: Between sending and the note in the log, requests can be held up by this much, each for itself.
+#: Each request can be delayed by this much between being sent and being logged.
 TOLERANCE_S = 0.05
 DELAY_S = 0.2
 SPIDER = Path(naming.__file__)
-#: Two hosts of one domain, which here have one address too.
+#: Two hosts of one domain, which here also have one address.
 TWO = ("a.site.localhost", "b.site.localhost")
 
 
@@ -88,7 +88,7 @@ def test_the_crawl_delay_of_one_host_is_kept_for_all(tmp_path: Path) -> None:
         hits = sorted([*one.hits(), *two.hits()], key=lambda hit: hit.at_s)
     assert len(hits) == 2 + 8
     assert paths(hits).count("/robots.txt") == 2
-    # From when on the longer of both is known.
+    # From the moment when the longer of the two is known.
     known_at_s = max(hit.at_s for hit in hits if hit.path == "/robots.txt")
     assert min(gaps([hit for hit in hits if hit.at_s > known_at_s])) >= 0.3 - TOLERANCE_S
 
@@ -144,7 +144,7 @@ def test_a_job_is_not_gone_on_with_by_another_host_key(tmp_path: Path, site: Sit
     settings = {"WEFT_MAX_PAGES": 1, "CONCURRENT_REQUESTS": 1}
     call(tmp_path, pages(site, *TWO), WEFT_HOST_KEY=begun, **settings)
     refused = call(tmp_path, pages(site, *TWO), WEFT_HOST_KEY=then)
-    assert f"was begun with WEFT_HOST_KEY = '{begun}', and here it is '{then}'" in refused.log
+    assert f"was started with WEFT_HOST_KEY = '{begun}', but it is now '{then}'" in refused.log
     assert "start over with --fresh" in refused.log
     assert len(site.hits()) == 1
     fresh = call(tmp_path, pages(site, *TWO), WEFT_HOST_KEY=then, WEFT_FRESH=True)
@@ -173,7 +173,7 @@ def test_workers_share_the_budget_of_a_host_key(
         *("-o", "out.jsonl"),
     )
     assert done.returncode == 0, done.stderr
-    assert "2 requests kept for hosts that do not exist" in done.stdout
+    assert "2 requests held, because their hosts do not exist" in done.stdout
     hits = site.hits()
     assert len(hits) == 10
     assert min(gaps(hits)) >= DELAY_S - TOLERANCE_S
@@ -192,5 +192,5 @@ def test_who_joins_with_another_host_key_is_refused(
     assert weft(*command, "-s", "WEFT_HOST_KEY=domain").returncode == 0
     refused = weft(*command)
     assert refused.returncode == 1
-    assert "was begun with WEFT_HOST_KEY = 'domain', and here it is 'host'" in refused.stderr
+    assert "was started with WEFT_HOST_KEY = 'domain', but it is now 'host'" in refused.stderr
     assert "Traceback" not in refused.stderr

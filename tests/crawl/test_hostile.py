@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from launchers.redis import RedisServer
 from running import Weft
 from weft.testing.hostile import HostileServer
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import wait_until
 
 MAX_PEAK_BYTES = 700_000_000
@@ -106,7 +106,7 @@ def test_two_workers_bear_a_hostile_site(
         crawl = Watched(weft.start(*command))
         log = crawl.wait(150)
         check(site, tmp_path, crawl, log)
-        assert len(crawl.peaks_bytes) >= 3  # both of them and their supervisor were looked at
+        assert len(crawl.peaks_bytes) >= 3  # both of them and their supervisor were measured
 
 
 @pytest.mark.parametrize("is_interrupted", [True, False], ids=["ctrl-c", "limit"])

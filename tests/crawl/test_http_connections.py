@@ -24,17 +24,18 @@ from scrapy.utils.test import get_crawler
 
 from certificates import server_context
 from rawserver import RawServer, Script
-from weft.engine import stops
+from weft.engine.http.arrival import Arrival
 from weft.engine.http.connection import Connection
 from weft.engine.http.connector import Connector
+from weft.engine.http.dispatch import Route
 from weft.engine.http.exchange import Exchange
 from weft.engine.http.handler import HttpHandler
-from weft.engine.http.order import Route
 from weft.engine.http.origin import origin_of
+from weft.engine.http.parser import AnswerParser
 from weft.engine.http.pool import Pool
-from weft.engine.http.reader import Reader
-from weft.engine.http.resolver import Resolver
-from weft.engine.stops import CUT_S, Stops, cut_all, cut_unsent
+from weft.engine.http.resolver import HostResolver
+from weft.engine.politeness import stops
+from weft.engine.politeness.stops import CUT_S, Stops, cut_all, cut_unsent
 from weft.testing.waiting import until, wait_until
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -44,6 +45,8 @@ SCRIPTS = {
     "unasked": Script([OK, b"HTTP/1.1 408 Too Late\r\n\r\n"], "hang"),
     "nothing": Script([], "close"),
     "hang": Script([], "hang"),
+    "nothing-then-hang": Script([], "close", later=Script([], "hang")),
+    "nothing-then-page": Script([], "close", later=Script([OK])),
     "half": Script([OK[:-1]], "hang"),
     "early": Script([OK], "deaf", is_early=True),
     "deaf": Script([], "deaf", is_early=True),
@@ -110,7 +113,11 @@ async def test_what_was_fetched_leaves_nothing_to_the_garbage_collector(server: 
         try:
             for path in ("page", "close"):
                 assert (await handler.download_request(Request(f"{server.url}{path}"))).body
-            left = [each for each in gc.get_objects() if isinstance(each, Exchange | Reader)]
+            left = [
+                each
+                for each in gc.get_objects()
+                if isinstance(each, Exchange | Arrival | AnswerParser)
+            ]
         finally:
             gc.enable()
         assert left == []
@@ -150,12 +157,12 @@ async def test_a_connection_is_closed_at_the_end(server: RawServer) -> None:
         assert await is_closed(server)
 
 
-def make_resolver(look_up: Callable[[str], list[str]] = lambda host: []) -> Resolver:
-    return Resolver(cache_size=10, timeout_s=10, threads=2, look_up=look_up)
+def make_resolver(look_up: Callable[[str], list[str]] = lambda host: []) -> HostResolver:
+    return HostResolver(cache_size=10, timeout_s=10, threads=2, look_up=look_up)
 
 
 async def connect(
-    pool: Pool, resolver: Resolver, netloc: str, timeout_s: float = TIMEOUT_S
+    pool: Pool, resolver: HostResolver, netloc: str, timeout_s: float = TIMEOUT_S
 ) -> Connection:
     origin = origin_of("http", netloc)
     assert origin is not None
@@ -192,7 +199,7 @@ async def test_of_too_many_connections_that_nobody_uses_the_oldest_is_closed(
 async def test_latency_counts_from_the_moment_of_sending(
     server: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By it the gate knows when the request really went out."""
+    """From it the gate knows when the request really went out."""
     async with open_handler() as handler:
         connect = handler._connector.connect
 
@@ -220,6 +227,37 @@ async def test_what_a_server_left_unanswered_on_a_used_connection_is_sent_again_
     assert [len(visit.requests) for visit in server.visits] == [2, 1]
     # It counts as an attempt, so that nobody is asked more often than RETRY_TIMES says.
     assert request.meta["retry_times"] == 1
+
+
+async def test_what_was_sent_twice_and_took_too_long_counts_as_an_attempt(
+    server: RawServer,
+) -> None:
+    async with open_handler() as handler:
+        await handler.download_request(Request(f"{server.url}page"))
+        request = Request(f"{server.url}nothing-then-hang", meta={"download_timeout": 0.3})
+        with pytest.raises(DownloadTimeoutError):
+            await handler.download_request(request)
+    assert [len(visit.requests) for visit in server.visits] == [2, 1]
+    assert request.meta["retry_times"] == 1
+
+
+async def test_what_was_sent_twice_and_is_answered_was_no_attempt(server: RawServer) -> None:
+    async with open_handler() as handler:
+        await handler.download_request(Request(f"{server.url}page"))
+        request = Request(f"{server.url}nothing-then-page")
+        response = await handler.download_request(request)
+    assert response.status == 200
+    assert len(server.requests) == 3
+    assert "retry_times" not in request.meta
+
+
+async def test_a_retry_is_sent_once_because_it_gets_a_new_connection(server: RawServer) -> None:
+    async with open_handler() as handler:
+        await handler.download_request(Request(f"{server.url}page"))
+        retry = Request(f"{server.url}nothing", dont_filter=True, meta={"retry_times": 1})
+        with pytest.raises(DownloadFailedError):
+            await handler.download_request(retry)
+    assert [len(visit.requests) for visit in server.visits] == [1, 1]
 
 
 @pytest.mark.parametrize("ask", [{"method": "POST"}, {"method": "DELETE", "body": "x"}])
@@ -304,7 +342,7 @@ async def test_a_host_that_does_not_exist_cannot_be_resolved() -> None:
 # Addresses
 
 
-async def address_of(resolver: Resolver, server: RawServer) -> str:
+async def address_of(resolver: HostResolver, server: RawServer) -> str:
     """Which one of its host was connected to."""
     pool = Pool()
     try:
@@ -466,7 +504,7 @@ async def test_what_looks_for_its_host_is_cut_off_at_once() -> None:
 
 @contextmanager
 def crowded(host: str = "127.0.0.1", port: int = 0) -> Iterator[socket.socket]:
-    """A server whose queue is full: who connects now waits."""
+    """A server whose queue is full: whoever connects now has to wait."""
     with socket.create_server((host, port), backlog=0) as listener, ExitStack() as stack:
         for _ in range(4):
             client = stack.enter_context(socket.socket())

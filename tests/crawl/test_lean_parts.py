@@ -1,4 +1,4 @@
-"""The leaner parts of Scrapy do what Scrapy's own do, also where a project goes its own ways."""
+"""The leaner parts of Scrapy do what Scrapy's own do, even where a project goes its own way."""
 
 import asyncio
 import re
@@ -219,7 +219,7 @@ def test_a_listener_hears_of_duplicates_too(site: SiteServer, tmp_path: Path) ->
     assert with_listener.stats["listener/scheduled"] == wanted
 
 
-# A page that gives very much
+# A page that yields very many items
 
 
 class Flood(Fetcher):
@@ -241,7 +241,7 @@ def test_others_have_a_turn_while_a_page_gives_very_much(site: SiteServer, tmp_p
     assert (notes[0], notes[-1]) == (0, 1)
 
 
-# What goes wrong, told as Scrapy tells it
+# What goes wrong, reported as Scrapy reports it
 
 
 class Refusing(Fetcher):

@@ -1,4 +1,4 @@
-"""Pages that no parser could bear, and spiders of your own."""
+"""Pages that are too much for any parser, and spiders of your own."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path

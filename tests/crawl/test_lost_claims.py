@@ -11,7 +11,7 @@ from scrapy.http import Response, TextResponse
 from twisted.python.failure import Failure
 from walking import Walker
 
-from weft.engine.scheduler import scheduler_of
+from weft.engine.scrapy.scheduler import crawl_of
 from weft.frontier import RocksFrontier
 from weft.testing import Site, SiteServer
 
@@ -46,16 +46,17 @@ class Robbed(Walker):
             asyncio.ensure_future(engine.download_async(Request(response.urljoin("/status/200"))))
             for _ in range(8)
         ]
-        buffer = scheduler_of(self.crawler).buffer
+        crawl = crawl_of(self.crawler)
+        claims = crawl._claims
         await asyncio.sleep(0.35)
-        assert buffer.in_hand >= 3  # this page, and some that stand in line
-        held = [*buffer._holding._in_hand, *buffer._holding.ready.tokens()]
+        assert len(claims.hand) >= 3  # this page, and some that stand in line
+        held = [*claims.hand._claims, *(claim.token for claim in claims.ready)]
         assert response.request
-        own = scheduler_of(self.crawler).fates.get(response.request)
+        own = crawl.fates.get(response.request)
         assert own
         held.remove(own.claim.token)
-        assert all(await buffer._frontier.release(held))
-        buffer._holding.doubt()  # as if the time were over
+        assert all(await crawl._frontier.release(held))
+        claims.renewals.doubt()  # as if the time were over
         await asyncio.gather(*inline)
 
 
@@ -77,7 +78,7 @@ class Restarted(Walker):
     def parse(self, response: Response, **kwargs: Any) -> Any:
         yield from super().parse(response, **kwargs)
         if response.url.endswith("/p/2.html"):
-            frontier = scheduler_of(self.crawler)._frontier
+            frontier = crawl_of(self.crawler)._frontier
             assert isinstance(frontier, RocksFrontier)
             frontier.restarts = 1
 
@@ -89,4 +90,4 @@ def test_pages_under_way_are_worked_on_again_when_the_store_was_restarted(tmp_pa
     assert done.reason == "finished"
     assert set(urls(done.stored())) == set(PAGES)
     assert len(done.stored()) == len(PAGES)
-    assert "are worked on again" in done.log
+    assert "are fetched again" in done.log

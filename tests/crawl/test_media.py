@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from launchers.redis import RedisServer
 from rawserver import RawServer, Script
 from running import Process, Weft
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import wait_until
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")
@@ -58,19 +58,20 @@ def items_in(path: Path) -> list[dict[str, Any]]:
 
 def arguments(server: SiteServer, files: list[str]) -> tuple[str, ...]:
     starts = ",".join(server.url_of(host) for host in HOSTS)
-    return ("-a", f"starts={starts}", "-a", f"files={','.join(files)}", "-o", "out.jsonl")
+    given = ("-a", f"starts={starts}", "-a", f"files={','.join(files)}")
+    return (*given, "-o", "out.jsonl", "--job", "media")
 
 
 @pytest.fixture
 def pages() -> Iterator[SiteServer]:
-    """So slow that both workers have a part in them."""
+    """So slow that both workers download some of them."""
     with SiteServer(Site(pages=10, hosts=HOSTS, latency_s=0.2)) as server:
         yield server
 
 
 @contextmanager
 def started(weft: Weft, count: int, *command: str) -> Iterator[list[Process]]:
-    """Several of a command, which do not outlive a test that fails."""
+    """Several processes of one command, which do not outlive a test that fails."""
     processes = [weft.start(*command) for _ in range(count)]
     try:
         yield processes

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from crawling import paths
 
+from launchers.redis import RedisServer
 from running import Process, Weft
 from weft.testing import Hit, Site, SiteServer
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import wait_until
 
 #: Pages are here, and what belongs to all of them is there. There are two buckets, one for each
@@ -24,10 +24,10 @@ SIDE_HOST = "127.0.0.9"
 HOSTS = (*PAGE_HOSTS, SIDE_HOST)
 LATENCY_S = 0.1
 DELAY_S = 0.2
-#: Between sending and the note in the log, requests can be held up by this much, each for itself.
+#: Each request can be delayed by this much between being sent and being logged.
 TOLERANCE_S = 0.08
 
-# For each page, a side request of its worker. What comes of it goes into the item.
+# For each page, a side request of its worker. What becomes of it goes into the item.
 SPIDER = """
 import asyncio
 import os
@@ -92,7 +92,7 @@ def sides(
         "paths": paths,
     }
     named = [option for name, value in given.items() for option in ("-a", f"{name}={value}")]
-    return ("crawl", "sides.py", *named, "-o", "out.jsonl")
+    return ("crawl", "sides.py", *named, "-o", "out.jsonl", "--job", "sides")
 
 
 def at_side_host(hits: Sequence[Hit]) -> list[Hit]:
@@ -147,7 +147,8 @@ def two_workers(weft: Weft, command: Command, server: RedisServer) -> Iterator[l
     finally:
         for process in processes:
             process.kill()
-            process.communicate()
+            _, log = process.communicate()
+            print(log)  # for a test that fails
 
 
 def crawl_alone(weft: Weft, command: Command) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from crawling import crawl
 from walking import Walker
 
+from launchers.redis import RedisServer
 from weft.cluster.jobs import Jobs
 from weft.cluster.status import JobState
 from weft.redis.client import Client
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 
 
 async def set_state(server: RedisServer, job: str, state: JobState) -> None:

@@ -1,4 +1,4 @@
-"""A worker that is stopped for longer than its claims last goes on when it can."""
+"""A worker that is stopped for longer than its claims last goes on when it is continued."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from walking import Walker
 
-from weft.engine.stops import CUT_S
+from weft.engine.politeness.stops import CUT_S
 from weft.testing import Site, SiteServer
 
 

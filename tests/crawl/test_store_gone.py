@@ -1,4 +1,4 @@
-"""A shared store that goes away holds the crawl up, but not its end; and nothing is lost."""
+"""A shared store that goes away delays the crawl, but not its end; and nothing is lost."""
 
 import os
 import signal
@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from crawling import crawl, start_crawl, urls, wait_while_running
-from walking import Walker
+from walking import Fetcher, Walker
 
-from weft.engine import scheduler
+from launchers.redis import RedisServer
+from weft.engine import crawl as module
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 
 PAGES = ["/", *(f"/p/{n}.html" for n in range(1, 20))]
 
 
 class Impatient(Walker):
-    """Does not wait long for its store when it is told to end."""
+    """Does not wait long for its store when it is stopped."""
 
     name = "impatient"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        scheduler.CLOSE_S = 1.0
+        module.CLOSE_S = 1.0
 
 
 def fetched(site: SiteServer) -> int:
@@ -80,3 +80,28 @@ def test_nothing_is_sent_while_claims_may_be_another_s(
             _, log = process.communicate(timeout=60)
         assert "'finish_reason': 'finished'" in log
         assert sorted({hit.path for hit in site.hits()}) == sorted(PAGES)
+
+
+def test_what_autothrottle_delays_is_not_sent_when_the_lease_has_lapsed(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    settings = {
+        "WEFT_STORE": redis_server.url,
+        "WEFT_LEASE_TIMEOUT": 1,
+        "AUTOTHROTTLE_ENABLED": True,
+        # The delay stays what it is.
+        "AUTOTHROTTLE_START_DELAY": 1.5,
+        "AUTOTHROTTLE_MAX_DELAY": 1.5,
+        "AUTOTHROTTLE_TARGET_CONCURRENCY": 1e-6,
+        "DOWNLOAD_DELAY_JITTER": 0,
+    }
+    with SiteServer(Site(pages=20)) as site:
+        wanted = [f"{site.url}p/{number}.html" for number in (1, 2)]
+        with start_crawl(tmp_path, Fetcher, settings=settings, urls=wanted) as process:
+            wait_while_running(process, until=lambda: fetched(site) >= 1)
+            with standing_still(redis_server):
+                wait_while_running(process, 2.5)  # longer than the lease and the delay
+                assert fetched(site) == 1
+            _, log = process.communicate(timeout=60)
+        assert "'finish_reason': 'finished'" in log
+        assert fetched(site) == 2

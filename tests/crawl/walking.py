@@ -23,7 +23,7 @@ class Walker(Spider):
 
 
 class Fetcher(Spider):
-    """Fetches what it is told, and nothing else."""
+    """Fetches the given URLs, and nothing else."""
 
     name = "fetcher"
 

@@ -19,9 +19,9 @@ import psutil
 import pytest
 
 from fleet import are_gone
+from launchers.mariadb import MariaDbServer
+from launchers.sqlserver import program
 from running import Weft
-from weft.testing.mariadb import MariaDbServer
-from weft.testing.sqlserver import program
 from weft.testing.waiting import wait_until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/bookshop"
@@ -182,6 +182,7 @@ def test_without_mariadb_it_is_a_table_of_sqlite(
         assert run.interrupt() == 0
 
 
+@pytest.mark.long
 def test_ctrl_c_in_the_middle_ends_everything(root: Path) -> None:
     with running(root) as run:
         run.wait_for(r"s · +[1-9][\d,]* rows · worker \d+: .* · worker \d+: ")
@@ -189,6 +190,7 @@ def test_ctrl_c_in_the_middle_ends_everything(root: Path) -> None:
         assert "Traceback" not in run.said()
 
 
+@pytest.mark.long
 def test_the_commands_for_the_hand_work(
     root: Path, open_shop: Callable[[str], AbstractContextManager[str]], mariadb: MariaDbServer
 ) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from launchers.redis import RedisServer
 from running import Weft
 from servers import Servers
-from weft.testing.redis import RedisServer
 
 MOVING = Path(__file__).parents[2] / "examples/moving"
 DOCUMENT = MOVING.parents[1] / "docs/moving.md"

@@ -21,7 +21,7 @@ from fetching import config, request
 from weft.frontier import RocksFrontier
 from weft.frontier.policy import HostRecord
 from weft.frontier.rocks import layout
-from weft.frontier.rocks.unit import Database
+from weft.frontier.rocks.db import RocksDb
 from weft.records import Order, PackedRequest, PageKind, Stats
 
 ROUNDS = times(6, 15)
@@ -84,8 +84,8 @@ def heard_before_kill(command: list[str], until: str, after_s: float) -> list[st
 def walk(path: Path) -> tuple[Stats, Counter[int], set[int], dict[str, HostRecord]]:
     """Everything that the database holds: counters, queue, seen, hosts."""
     access = AccessType.read_only(False)
-    rdict = Rdict(str(path), layout.database_options(), layout.family_options(), access)
-    database = Database(rdict)
+    rdict = Rdict(str(path), layout.rocks_options(), layout.family_options(), access)
+    database = RocksDb(rdict)
     queued = Counter(
         msgspec.msgpack.decode(raw, type=PackedRequest).fingerprint
         for _, raw in database.walk(layout.QUEUE)

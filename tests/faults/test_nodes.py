@@ -72,7 +72,7 @@ def crawl_in_trouble(directory: Path, rng: random.Random, seconds: float) -> Non
 
 @pytest.mark.timeout(300)
 def test_seconds_of_trouble(tmp_path: Path, rng: random.Random) -> None:
-    crawl_in_trouble(tmp_path, rng, seconds=times(10, 30))
+    crawl_in_trouble(tmp_path, rng, seconds=times(6, 30))
 
 
 @pytest.mark.long

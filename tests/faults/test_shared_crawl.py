@@ -12,9 +12,9 @@ import pytest
 
 from effort import times
 from invariants import check_concurrency, check_delays, check_progress
+from launchers.redis import RedisServer
 from running import Process, Weft
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 
 HOSTS = tuple(f"127.0.0.{number}" for number in range(1, 13))
 #: Half of the hosts want a pause between requests, the others no more than some at a time.

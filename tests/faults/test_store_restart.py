@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from invariants import check_concurrency, check_delays, check_progress, check_sink
+from launchers.redis import RedisServer
 from running import Process, Weft
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import wait_until
 
 HOSTS = tuple(f"127.0.0.{number}" for number in range(1, 9))

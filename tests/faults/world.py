@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from cluster import JOB, Cluster, Order
 from invariants import check_concurrency, check_delays, check_owners, check_progress, check_sink
+from launchers.redis import RedisServer
 from network import new_network
 from servers import all_keys
 from slowlink import SlowLink
@@ -19,7 +20,6 @@ from weft.records import Stats
 from weft.redis.keys import is_ours
 from weft.sinks import SinkConfig, make_sink
 from weft.testing import Hit, Site, SiteServer
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import wait_until
 
 Answer = TypeVar("Answer")

@@ -156,6 +156,7 @@ class FrontierMachine(RuleBasedStateMachine):
                 note=data.draw(st.sampled_from(["", "ü"])),
                 sent_ago_ms=data.draw(st.sampled_from([None, 0, 10, 60])),
                 items=data.draw(st.sampled_from([0, 0, 1, 3])),
+                is_sent=data.draw(st.booleans()),
             )
             for claim in chosen
         ]

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 from effort import times
+from launchers.redis import RedisSentinel
 from servers import Kit
 from weft.config import FrontierConfig, SharedConfig
 from weft.frontier import Frontier, RocksFrontier
 from weft.frontier.redis import RedisFrontier
 from weft.records import Order
 from weft.testing.clock import FakeClock
-from weft.testing.redis import RedisSentinel
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -18,13 +18,13 @@ from hypothesis.stateful import (
 )
 
 from effort import times
+from launchers.redis import RedisServer
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.base import Hold
 from weft.frontier.redis import RedisFrontier
 from weft.records import Claim
 from weft.testing.clock import FakeClock
 from weft.testing.frontier_contract import done, requests
-from weft.testing.redis import RedisServer
 
 WORKERS = ("one", "two", "three")
 BUCKETS = 3
@@ -68,7 +68,7 @@ class LeaseMachine(RuleBasedStateMachine):
         }
         for frontier in self.frontiers.values():
             self.runner.run(frontier.__aenter__())
-        self.layout = self.frontiers["one"]._layout
+        self.layout = self.frontiers["one"]._buckets.layout
         # What is true.
         self.queued: set[str] = set()
         self.claims: dict[int, Claim] = {}
@@ -172,7 +172,7 @@ class LeaseMachine(RuleBasedStateMachine):
         self.note_claims(name, claims)
 
     @rule(name=names, wanted=wanted_sets, may_evict=st.booleans())
-    def claim_while_holding(self, name: str, wanted: set[int], may_evict: bool) -> None:
+    def claim_while_own(self, name: str, wanted: set[int], may_evict: bool) -> None:
         async def both() -> tuple[list[Claim], Hold]:
             claiming = self.frontiers[name].claim(name, 2)
             claimed, hold = await asyncio.gather(claiming, self._hold(name, wanted, may_evict))

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from launchers.redis import RedisSentinel, RedisServer
 from weft.errors import ConfigError, StoreError
 from weft.frontier.redis import RedisFrontier
 from weft.records import AddStatus
 from weft.redis.client import Client
 from weft.testing.frontier_contract import done, requests
-from weft.testing.redis import RedisSentinel, RedisServer
 
 
 @pytest.fixture

@@ -2,16 +2,24 @@
 
 import msgspec
 
+from launchers.redis import RedisServer
 from servers import Kit
 from weft.cluster.jobs import Job, Jobs
 from weft.cluster.membership import Membership
-from weft.cluster.nodes import DutyState, DutyStatus, NodeOrder, Nodes, NodeState, NodeStatus
+from weft.cluster.nodes import (
+    NodeCommand,
+    NodeJobState,
+    NodeJobStatus,
+    Nodes,
+    NodeState,
+    NodeStatus,
+)
 from weft.cluster.status import JobState, Status, Work
+from weft.cluster.workers import Workers
 from weft.redis import keys
 from weft.redis.client import Client
-from weft.testing.redis import RedisServer
 
-STATUS = NodeStatus(host="h", pid=7, jobs={"j": DutyStatus(DutyState.FAILED, 3, 0, "why")})
+STATUS = NodeStatus(host="h", pid=7, jobs={"j": NodeJobStatus(NodeJobState.FAILED, 3, 0, "why")})
 WORK = Work(("https://example.org/",), {"a": "1"}, {"DEPTH_LIMIT": 2, "WEFT_SINKS": ["x"]}, "INFO")
 
 
@@ -62,11 +70,11 @@ async def test_a_lost_node_is_forgotten_after_a_day(redis_server: RedisServer) -
     async with Client(redis_server.url) as client:
         for name, age_h in (("old", 25), ("lost", 23)):
             await Nodes(client).beat(name, "1", STATUS)
-            await Nodes(client).tell(name, NodeOrder.DRAIN)
+            await Nodes(client).tell(name, NodeCommand.DRAIN)
             await make_older(client, name, age_h * 3_600_000)
         await Nodes(client).beat("new", "1", STATUS)
         assert [node.name for node in await Nodes(client).all()] == ["lost", "new"]
-        [orders] = await client.run([("HKEYS", keys.NODE_ORDERS)])
+        [orders] = await client.run([("HKEYS", keys.NODE_COMMANDS)])
         assert orders == [b"lost"]
 
 
@@ -74,17 +82,17 @@ async def test_a_node_hears_its_orders(redis_server: RedisServer) -> None:
     async with Client(redis_server.url) as client:
         nodes = Nodes(client)
 
-        async def order_of(instance: str) -> NodeOrder | None:
+        async def order_of(instance: str) -> NodeCommand | None:
             return (await nodes.beat("n", instance, STATUS))[1]
 
-        await nodes.tell("n", NodeOrder.DRAIN)
-        assert await order_of("1") is NodeOrder.DRAIN  # also one that was started again
-        await nodes.tell("n", NodeOrder.STOP)
-        assert await order_of("1") is NodeOrder.STOP
+        await nodes.tell("n", NodeCommand.DRAIN)
+        assert await order_of("1") is NodeCommand.DRAIN  # also one that was started again
+        await nodes.tell("n", NodeCommand.STOP)
+        assert await order_of("1") is NodeCommand.STOP
         await make_older(client, "n", 20_000)
         assert await order_of("2") is None  # it was meant for the one before
         assert await order_of("2") is None
-        await nodes.tell("n", NodeOrder.DRAIN)
+        await nodes.tell("n", NodeCommand.DRAIN)
         await nodes.withdraw("n")
         assert await order_of("2") is None
 
@@ -114,20 +122,20 @@ async def test_workers_are_listed_until_they_are_buried(setup: Kit) -> None:
         return membership
 
     async with Client(setup.url) as client:
-        jobs = Jobs(client)
+        workers = Workers(client)
         one = await join(client, "one")
         await join(client, "two")
-        found = (await jobs.workers(["none", "j"]))["j"]
+        found = (await workers.of(["none", "j"]))["j"]
         assert [each.name for each in found] == ["one", "two"]
         assert found[0].status == Status(node="n", pid=3)
         assert not found[0].is_lost
-        await jobs.bury("j", ["two"])
-        assert [each.name for each in (await jobs.workers(["j"]))["j"]] == ["one"]
+        await workers.bury("j", ["two"])
+        assert [each.name for each in (await workers.of(["j"]))["j"]] == ["one"]
         epoch = one.view.epoch
         view = await one.meet(Status(), seats=1, patience_ms=0)
         assert view.epoch > epoch
         assert [member.name for member in view.members] == ["one"]
         await client.run([("ZADD", "weft:{j}:heard", 1, "one")])
-        [lost] = (await jobs.workers(["j"]))["j"]
+        [lost] = (await workers.of(["j"]))["j"]
         assert lost.is_lost
         assert lost.state == "lost"

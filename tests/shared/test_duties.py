@@ -1,232 +1,130 @@
-"""What a node makes of the jobs that it sees, with small programs in place of workers."""
+"""Duties of masters: one at a time has each, and who was away for too long hears of it."""
 
-import sys
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
-import msgspec
 import pytest
 
-from weft.clock import monotonic_s
-from weft.cluster.jobs import Job, Jobs
-from weft.cluster.membership import Membership
-from weft.cluster.nodes import DutyState
-from weft.cluster.status import JobState, Status, Work
-from weft.frontier import parse_store
-from weft.node import duty, process
-from weft.node.duties import Duties, NodeConfig
+from launchers.redis import RedisServer
+from servers import Kit
+from weft.cluster.duties import Duties
+from weft.redis import keys
 from weft.redis.client import Client
-from weft.testing.redis import RedisServer
+from weft.testing.clock import FakeClock
 from weft.testing.waiting import until
 
-WORK = Work(("books.py",), {}, {"DEPTH_LIMIT": 3}, "INFO")
-JOB = Job("it", JobState.RUNNING, WORK, starts=1, run="1")
+pytestmark = pytest.mark.timeout(60)
 
-TELL = """
-import json, os, signal, sys, time
-work = json.load(sys.stdin)
-stats = [0] * 17
-def progress(pages):
-    return dict(elapsed_s=1, pages=pages, items=0, errors=1, stats=stats, is_stopping=False)
-def tell(**word):
-    print(json.dumps(word), flush=True)
-def report(reason, error=None):
-    tell(report=dict(reason=reason, progress=progress(2), sinks=[], failures={}, refused=0,
-                     item_errors=0, dead_letters=0, error=error))
-"""
-WAITS = "tell(progress=progress(1)); time.sleep(100)"
-DEAF = (
-    f"signal.signal(signal.SIGTERM, signal.SIG_IGN); print(os.getpid(), file=sys.stderr); {WAITS}"
-)
-
-
-class Stage:
-    """A node that is shown jobs."""
-
-    def __init__(self, client: Client, url: str) -> None:
-        self.said: list[str] = []
-        self.jobs = Jobs(client)
-        self.client = client
-        config = NodeConfig(parse_store(url), "n1", processes=1, weight=2.0)
-        self.duties = Duties(config, self.jobs, self.said.append)
-
-    async def show(self, **changes: Any) -> None:
-        await self.duties.follow([msgspec.structs.replace(JOB, **changes)])
-
-    @property
-    def begun(self) -> int:
-        return self.said.count("it: starts 1 worker")
-
-    def state(self) -> DutyState | None:
-        told = self.duties.statuses().get("it")
-        return told.state if told else None
-
-    async def wait_for(self, state: DutyState) -> None:
-        await until(lambda: self.state() is state, f"the duty is {state.value}")
-
-
-Plays = Callable[[str], None]
-
-
-@pytest.fixture
-def play(monkeypatch: pytest.MonkeyPatch) -> Plays:
-    """Let the workers be this program."""
-
-    def become(program: str) -> None:
-        command = (sys.executable, "-I", "-c", TELL + program)
-        monkeypatch.setattr(process, "COMMAND", command)
-
-    return become
+LEASE_MS = 1_000
+LONG_MS = 60_000
 
 
 @asynccontextmanager
-async def stage(redis_server: RedisServer) -> AsyncIterator[Stage]:
+async def masters(
+    kit: Kit | RedisServer, clock: FakeClock | None = None
+) -> AsyncIterator[tuple[Duties, Duties]]:
+    async with Client(kit.url) as one, Client(kit.url) as two:
+        yield Duties(one, "one", clock), Duties(two, "two", clock)
+
+
+async def test_one_of_several_has_a_duty(setup: Kit) -> None:
+    async with masters(setup) as (one, two):
+        token = await one.take("schedules", LONG_MS)
+        assert token
+        assert await two.take("schedules", LONG_MS) is None
+        assert await one.take("schedules", LONG_MS) == token
+        assert await one.keep("schedules", token, LONG_MS)
+        # Each duty is on its own.
+        assert await two.take("alarms", LONG_MS)
+        assert await one.take("alarms", LONG_MS) is None
+
+
+async def test_a_duty_that_is_given_up_is_free_at_once(setup: Kit) -> None:
+    async with masters(setup) as (one, two):
+        first = await one.take("schedules", LONG_MS)
+        assert first
+        await one.give_up("schedules", first)
+        assert await one.holder("schedules") is None
+        second = await two.take("schedules", LONG_MS)
+        assert second
+        assert second > first
+        assert not await one.keep("schedules", first, LONG_MS)
+        # Giving up that arrives late ends nothing.
+        await one.give_up("schedules", first)
+        assert await two.keep("schedules", second, LONG_MS)
+
+
+async def test_a_master_that_is_dead_is_replaced_when_its_lease_has_run_out(
+    redis_server: RedisServer,
+) -> None:
+    clock = FakeClock()
+    async with masters(redis_server, clock) as (one, two):
+        first = await one.take("schedules", LEASE_MS)
+        assert first
+        clock.advance(LEASE_MS - 1)
+        assert await two.take("schedules", LEASE_MS) is None
+        clock.advance(1)
+        second = await two.take("schedules", LEASE_MS)
+        assert second
+        assert second > first
+        # It was only away: it hears that the duty is not its own any more.
+        assert not await one.keep("schedules", first, LEASE_MS)
+        assert await one.take("schedules", LEASE_MS) is None
+
+
+async def test_a_duty_that_nobody_took_goes_on(redis_server: RedisServer) -> None:
+    clock = FakeClock()
+    async with masters(redis_server, clock) as (one, two):
+        token = await one.take("schedules", LEASE_MS)
+        assert token
+        clock.advance(10 * LEASE_MS)
+        holder = await two.holder("schedules")
+        assert holder
+        assert (holder.owner, holder.token, holder.left_ms) == ("one", token, 0)
+        assert await one.keep("schedules", token, LEASE_MS)
+        assert await two.take("schedules", LEASE_MS) is None
+
+
+async def test_the_clock_of_leases_is_that_of_redis(redis_server: RedisServer) -> None:
+    async with masters(redis_server) as (one, two):
+        assert await one.take("schedules", 200)
+
+        async def is_taken() -> bool:
+            return await two.take("schedules", LONG_MS) is not None
+
+        await until(is_taken, "the lease has run out")
+        holder = await one.holder("schedules")
+        assert holder
+        assert holder.owner == "two"
+        assert LONG_MS - 10_000 < holder.left_ms <= LONG_MS
+
+
+async def test_tokens_grow_even_if_the_store_has_forgotten_them(redis_server: RedisServer) -> None:
+    async with masters(redis_server) as (one, two):
+        first = await one.take("schedules", LONG_MS)
+        assert first
+        redis_server.ask("DEL", *(f"{keys.duty_prefix('schedules')}{n}" for n in ("lease", "meta")))
+        second = await two.take("schedules", LONG_MS)
+        assert second
+        assert second > first
+        assert not await one.keep("schedules", first, LONG_MS)
+
+
+async def test_a_duty_is_kept_by_a_store_without_memory() -> None:
+    with RedisServer() as server:
+        async with masters(server) as (one, _):
+            token = await one.take("schedules", LONG_MS)
+            assert token
+            server.ask("CONFIG", "SET", "maxmemory", 1)
+            async with asyncio.timeout(5):
+                assert await one.keep("schedules", token, LONG_MS)
+                assert await one.take("schedules", LONG_MS) == token
+            server.ask("CONFIG", "SET", "maxmemory", 0)
+
+
+async def test_of_many_that_ask_at_once_one_has_the_duty(redis_server: RedisServer) -> None:
     async with Client(redis_server.url) as client:
-        made = Stage(client, redis_server.url)
-        try:
-            yield made
-        finally:
-            made.duties.kill()
-            await made.duties.end()
-
-
-async def test_workers_are_told_what_their_node_is(redis_server: RedisServer, play: Plays) -> None:
-    play("print(json.dumps(work['overrides']), file=sys.stderr); report('finished')")
-
-    async with stage(redis_server) as made:
-        await made.show()
-        await made.wait_for(DutyState.ENDED)
-        told = next(line for line in made.said if "DEPTH_LIMIT" in line)
-        assert msgspec.json.decode(told.removeprefix("it: [worker 1] ")) == {
-            "DEPTH_LIMIT": 3,
-            "WEFT_STORE": redis_server.url,
-            "WEFT_JOB": "it",
-            "WEFT_NODE": "n1",
-            "WEFT_WEIGHT": 2.0,
-            "WEFT_FRESH": False,
-        }
-
-
-async def test_a_job_that_has_ended_here_is_left_alone_for_a_while(
-    redis_server: RedisServer, play: Plays, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    play("report('finished')")
-
-    async with stage(redis_server) as made:
-        await made.show(run="")  # the worker makes the run
-        await made.wait_for(DutyState.ENDED)
-        await made.show()
-        await made.show()
-        assert made.begun == 1
-        await made.show(run="2")  # someone started it over
-        assert made.begun == 2
-        await made.wait_for(DutyState.ENDED)
-        monkeypatch.setattr(duty, "REST_S", 0.0)
-        await made.show(run="2")
-        assert made.begun == 3
-        await made.wait_for(DutyState.ENDED)
-        assert made.duties.totals().pages == 6
-        assert made.duties.totals().errors == 3
-
-
-@pytest.mark.parametrize(
-    ("program", "state"),
-    [
-        ("report('max_pages')", DutyState.ENDED),
-        ("tell(failure='no such spider')", DutyState.FAILED),
-        ("report('store_error', 'the disk is full')", DutyState.FAILED),
-    ],
-)
-async def test_what_would_end_in_the_same_way_is_tried_when_it_is_started_again(
-    program: str, state: DutyState, redis_server: RedisServer, play: Plays
-) -> None:
-    play(program)
-
-    async with stage(redis_server) as made:
-        for starts in (1, 2):
-            await made.show(starts=starts)
-            await made.wait_for(state)
-            await made.show(starts=starts)
-            assert made.begun == starts
-        made.duties.forgive()
-        await made.show(starts=2)
-        assert made.begun == (3 if state is DutyState.FAILED else 2)
-
-
-async def test_a_worker_that_stopped_because_the_job_was_is_there_again_when_it_is_not(
-    redis_server: RedisServer, play: Plays
-) -> None:
-    play("report('stopped')")
-
-    async with stage(redis_server) as made:
-        await made.show()
-        await made.wait_for(DutyState.ENDED)
-        await made.show()
-        assert made.begun == 2
-
-
-async def test_a_job_that_is_paused_keeps_its_workers_and_gets_no_new_ones(
-    redis_server: RedisServer, play: Plays
-) -> None:
-    play(WAITS)
-
-    async with stage(redis_server) as made:
-        await made.show(state=JobState.PAUSED)
-        await made.show(work=None)
-        assert made.begun == 0
-        await made.show()
-        await made.wait_for(DutyState.RUNNING)
-        await made.show(state=JobState.PAUSED)
-        assert made.state() is DutyState.RUNNING
-
-
-async def test_workers_of_a_job_that_is_stopped_or_gone_are_killed_if_they_do_not_end(
-    redis_server: RedisServer, play: Plays
-) -> None:
-    play(DEAF)
-
-    async with stage(redis_server) as made:
-        await made.show()
-        await made.wait_for(DutyState.RUNNING)
-        pid = int(made.said[-1].removeprefix("it: [worker 1] "))
-        membership = Membership(made.client, "it", "its name")
-        await membership.meet(Status(node="n1", pid=pid), seats=1, patience_ms=0)
-        stopped_s = monotonic_s()
-        await made.show(state=JobState.STOPPED)
-        assert made.state() is DutyState.STOPPING
-        await made.wait_for(DutyState.ENDED)
-        assert monotonic_s() - stopped_s < 4
-        await made.duties.follow([])
-        assert made.state() is None
-        assert (await made.jobs.workers(["it"]))["it"] == []
-
-
-async def test_who_drains_begins_nothing(redis_server: RedisServer, play: Plays) -> None:
-    play(WAITS)
-
-    async with stage(redis_server) as made:
-        await made.show()
-        await made.wait_for(DutyState.RUNNING)
-        made.duties.drain()
-        await made.duties.end()
-        assert made.duties.is_idle
-        await made.show()
-        await made.show()
-        assert (made.begun, made.state()) == (1, None)
-        made.duties.is_draining = False
-        await made.show()
-        assert made.begun == 2
-
-
-async def test_a_worker_that_dies_with_pages_is_replaced_after_growing_pauses(
-    redis_server: RedisServer, play: Plays
-) -> None:
-    play("tell(progress=progress(1)); os.kill(os.getpid(), 9)")
-
-    async with stage(redis_server) as made:
-        begun_s = monotonic_s()
-        await made.show()
-        await until(lambda: made.duties.totals().deaths == 4, "four have died")
-        assert monotonic_s() - begun_s > 0.25 + 0.5 + 1
-        assert made.state() is DutyState.RUNNING
+        everyone = [Duties(client, f"master-{n}") for n in range(20)]
+        tokens = await asyncio.gather(*(duties.take("alarms", LONG_MS) for duties in everyone))
+        assert len([token for token in tokens if token]) == 1

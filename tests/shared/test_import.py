@@ -13,25 +13,26 @@ from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest, Response
 from scrapy.settings import Settings
 
+from launchers.redis import RedisServer
+from launchers.server import HOST
 from running import Weft
 from servers import all_keys
 from weft.config import FrontierConfig, HostLimits
-from weft.engine.fingerprint import ScrapyRedisFingerprinter
-from weft.engine.scrapyredis import source as source_module
-from weft.engine.scrapyredis.packing import Packing
-from weft.engine.scrapyredis.source import Keys, Source, find_keys
-from weft.engine.scrapyredis.transfer import Dupefilter, Result, Transfer
 from weft.engine.target import Target
 from weft.errors import ConfigError, StoreMissingError
-from weft.frontier import Frontier, MemoryFrontier, RocksFrontier, parse_store
+from weft.frontier import Frontier, FrontierBackend, MemoryFrontier, RocksFrontier, parse_store
 from weft.frontier.redis import RedisFrontier
 from weft.records import AddStatus, Claim, Order, PackedRequest
+from weft.scrapyredis import source as source_module
+from weft.scrapyredis.fingerprinter import ScrapyRedisFingerprinter
+from weft.scrapyredis.packing import Packing
+from weft.scrapyredis.result import Dupefilter, TransferResult
+from weft.scrapyredis.source import Keys, Source, find_keys
+from weft.scrapyredis.transfer import Transfer
 from weft.testing import Site, SiteServer
-from weft.testing.redis import RedisServer
-from weft.testing.server import HOST
 
 KEYS = Keys("walk:requests", "walk:dupefilter")
-FINGERPRINTER = "weft.engine.fingerprint.ScrapyRedisFingerprinter"
+FINGERPRINTER = "weft.scrapyredis.fingerprinter.ScrapyRedisFingerprinter"
 SPIDER = f"""
 import scrapy
 
@@ -109,7 +110,7 @@ def entries(*paths: str, **fields: Any) -> list[bytes]:
 def packing(**settings: Any) -> Packing:
     settings.setdefault("REQUEST_FINGERPRINTER_CLASS", FINGERPRINTER)
     own = {name: value for name, value in settings.items() if value is not None}
-    return Packing(Target(WalkSpider, {}, Settings(own), Path("unused")), {})
+    return Packing(Target(WalkSpider, {}, Settings(own), "unused"), {})
 
 
 def memory(order: Order = Order.PRIORITY) -> MemoryFrontier:
@@ -118,8 +119,12 @@ def memory(order: Order = Order.PRIORITY) -> MemoryFrontier:
 
 
 async def bring(
-    old: Old, frontier: Frontier | None, keys: Keys = KEYS, settings: Any = None, **options: Any
-) -> Result:
+    old: Old,
+    frontier: FrontierBackend | None,
+    keys: Keys = KEYS,
+    settings: Any = None,
+    **options: Any,
+) -> TransferResult:
     async with Source(parse_store(old.url), keys) as source:
         transfer = Transfer(packing(**(settings or {})), **options)
         await transfer.check(source)
@@ -165,8 +170,8 @@ def test_a_crawl_goes_on_where_scrapy_redis_stopped(
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
     assert sorted(json.loads(line)["url"] for line in lines) == sorted(left)
     assert "12 requests imported: " in told[0].stdout
-    assert "8 pages that scrapy-redis had fetched are known" in told[0].stdout
-    assert "0 requests imported, 12 were there already" in told[1].stdout
+    assert "8 pages that scrapy-redis had fetched are marked as known" in told[0].stdout
+    assert "0 requests imported, 12 were already there" in told[1].stdout
     assert old.everything() == before
 
 
@@ -291,13 +296,13 @@ SKIPPED = {
     "attribute": (plain(callback="name"), "has the callback 'name'"),
     "no method": (plain(errback="__class__"), "has the errback '__class__'"),
     "no name": (plain(callback=["parse"]), "has the callback ['parse']"),
-    "url": (plain(url="no url"), "(no url) is no request of Scrapy: Missing scheme"),
-    "no url": (pickle.dumps({"url": 7}), "is no request of scrapy-redis"),
-    "meta": (plain(meta=7), "is no request of Scrapy"),
-    "headers": (plain(headers=[7]), "is no request of Scrapy"),
+    "url": (plain(url="no url"), "(no url) is not a Scrapy request: Missing scheme"),
+    "no url": (pickle.dumps({"url": 7}), "is not a scrapy-redis request"),
+    "meta": (plain(meta=7), "is not a Scrapy request"),
+    "headers": (plain(headers=[7]), "is not a Scrapy request"),
     "priority": (plain(priority=2**63), "priority is 9223372036854775808"),
     "kind": (plain(meta={"weft_kind": "x"}), "meta['weft_kind'] is 'x'"),
-    "list": (pickle.dumps(["http://a/"]), "is no request of scrapy-redis"),
+    "list": (pickle.dumps(["http://a/"]), "is not a scrapy-redis request"),
     "text": (b"http://a/", "is a broken pickle"),
     "json": (b'{"url": "http://a/"', "is broken JSON"),
     "deep json": (b'{"url":' + b"[" * 10_000 + b"]" * 10_000 + b"}", "entry 2 is"),
@@ -431,7 +436,7 @@ async def test_skipped_entries_can_be_given_up(old: Old) -> None:
 @pytest.mark.parametrize(
     ("fingerprinter", "reason"),
     [
-        (None, "Weft's own are others; set REQUEST_FINGERPRINTER_CLASS = "),
+        (None, "Weft's own differ; set REQUEST_FINGERPRINTER_CLASS = "),
         ("scrapy.utils.request.RequestFingerprinter", "were not made by REQUEST_FINGERPRINTER_"),
     ],
 )
@@ -479,7 +484,7 @@ async def test_requests_come_with_the_host_keys_of_the_job(old: Old, weft: Weft)
         *("frontier", "import-scrapy-redis", "walk.py", "--from", old.url, "--store", "rocks://job")
     )
     assert again.returncode == 1
-    assert "was begun with WEFT_HOST_KEY = 'domain'" in again.stderr
+    assert "was started with WEFT_HOST_KEY = 'domain'" in again.stderr
 
 
 async def test_unfiltered_requests_come_once_for_each_copy(old: Old) -> None:
@@ -519,7 +524,7 @@ def test_a_rehearsal_writes_nothing(weft: Weft, tmp_path: Path, old: Old) -> Non
     told = weft(*command)
     assert told.returncode == 0, told.stderr
     assert "5 requests would be imported" in told.stdout
-    assert "5 pages that scrapy-redis had fetched would be known" in told.stdout
+    assert "5 pages that scrapy-redis had fetched would be marked as known" in told.stdout
     assert not (tmp_path / ".weft").exists()
     assert old.everything() == before
 
@@ -527,11 +532,11 @@ def test_a_rehearsal_writes_nothing(weft: Weft, tmp_path: Path, old: Old) -> Non
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("walk.py", "--from", "rocks://x"), "scrapy-redis lives in a Redis"),
-        (("http://a/", "--from", "OLD"), "http://a/ is no spider"),
+        (("walk.py", "--from", "rocks://x"), "not the address of a Redis"),
+        (("http://a/", "--from", "OLD"), "http://a/ is not a spider"),
         (("gone.py", "--from", "OLD"), "there is no file gone.py"),
         (("walk.py", "--from", "OLD"), "has neither a queue walk:requests nor a dupefilter"),
-        (("walk.py", "--from", "OLD", "--queue-key", "%(name)s"), "only %(spider)s can stand in"),
+        (("walk.py", "--from", "OLD", "--queue-key", "%(name)s"), "it may only contain %(spider)s"),
         (("walk.py", "--from", "OLD", "--queue-key", "text"), "text is a string, and a queue"),
         (("walk.py", "--from", "OLD", "--dupefilter-key", "text"), "text is a string, and the"),
         (("walk.py", "--from", "OLD", "-s", "SCHEDULER=x"), "remove SCHEDULER from its settings"),

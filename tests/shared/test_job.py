@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
+from launchers.redis import RedisServer
 from servers import Kit, all_keys
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.errors import StoreError, StoreFormatError, StoreMissingError
 from weft.frontier.redis import RedisFrontier, list_jobs
-from weft.frontier.redis.scripts import BEGIN, Begin
 from weft.records import AddStatus, HostKey, Order, PageKind, Picker, SeenKind
+from weft.redis.jobs import BEGIN, Begin
+from weft.testing import until
 from weft.testing.frontier_contract import done, request, requests
-from weft.testing.redis import RedisServer
 
 
 def make(kit: Kit, job: str = "job", **config: Any) -> RedisFrontier:
@@ -39,10 +40,58 @@ async def test_of_many_that_begin_again_one_forgets(redis_server: RedisServer) -
     assert sum(queued) == 10
 
 
+async def test_one_that_comes_while_another_forgets_does_not_forget_again(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It opens the job in its new run, but what it reads may be about the one before."""
+    async with make(redis_server) as frontier:
+        await frontier.add(requests(5))
+        await frontier.finish(done((await frontier.claim("me", 5)).claims))
+    async with make(redis_server) as first:
+        clear_all = first._clearing.clear_all
+        late: list[asyncio.Task[bool]] = []
+
+        async def begin_late() -> bool:
+            async with make(redis_server) as second:
+                return await second.begin(is_fresh=False, is_rerun=True)
+
+        async def clear_slowly(*, is_long: bool = False) -> None:
+            late.append(asyncio.ensure_future(begin_late()))
+            await until_waiting(redis_server)
+            await clear_all(is_long=is_long)
+
+        monkeypatch.setattr(first._clearing, "clear_all", clear_slowly)
+        assert await first.begin(is_fresh=False, is_rerun=True)
+        await first.add(requests(1))
+        assert [await each for each in late] == [False]
+        assert (await first.stats()).queued == 1
+
+
+async def until_waiting(server: RedisServer) -> None:
+    """Until another client has called the script of `begin`: the first is the one that clears."""
+    with server.client() as client:
+
+        def calls() -> int:
+            return int(client.info("commandstats")["cmdstat_evalsha"]["calls"])
+
+        before = calls()
+        await until(lambda: calls() >= before + 2, "another begins")
+
+
 async def test_who_dies_while_it_forgets_is_followed_by_another(redis_server: RedisServer) -> None:
     async with make(redis_server) as frontier:
         await frontier.add(requests(5))
-        begin = Begin(0, "dead", True, False, 5, patience_ms=300)
+        begin = Begin(
+            now_ms=0,
+            run="dead",
+            stats_run="",
+            is_fresh=True,
+            is_rerun=False,
+            is_all_done=False,
+            is_served=False,
+            added=5,
+            patience_ms=300,
+        )
         await frontier._client.run([BEGIN.call("weft:{job}:", b"\x90", begin)])
     async with make(redis_server) as frontier:
         assert await frontier.begin(is_fresh=False, is_rerun=False)

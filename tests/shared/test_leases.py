@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from launchers.redis import RedisServer
 from servers import Kit, all_keys
 from weft.clock import Clock
 from weft.config import FrontierConfig, HostLimits, SharedConfig
@@ -18,7 +19,6 @@ from weft.frontier.redis.groups import unpack_head
 from weft.records import Claim, Ending, PackedRequest, PageKind
 from weft.testing.clock import FakeClock
 from weft.testing.frontier_contract import done, requests, tokens, urls
-from weft.testing.redis import RedisServer
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -52,7 +52,7 @@ class Worker:
         return await self.frontier.renew(self.name, tokens(claims))
 
     def bucket_of(self, host: str) -> int:
-        return self.frontier._layout.bucket_of(host).number
+        return self.frontier._buckets.layout.bucket_of(host).number
 
     def host_in(self, bucket: int) -> str:
         hosts = (f"host-{number}" for number in range(1_000))
@@ -489,6 +489,28 @@ async def test_who_joins_a_crawl_leaves_the_leases_alone(redis_server: RedisServ
         assert await two.hold(0) == NOTHING
 
 
+async def test_a_crawl_with_nothing_to_do_just_now_is_not_taken_from_its_worker(
+    redis_server: RedisServer,
+) -> None:
+    async with workers(redis_server) as [one, two]:
+        await one.hold(0)
+        await one.frontier.add(one.pages_in(0))
+        await one.finish(await one.claim(10))
+        assert not await two.frontier.begin(is_fresh=False, is_rerun=True)
+        await one.frontier.mark_finished()  # it is about to end
+        assert await two.frontier.begin(is_fresh=False, is_rerun=True)
+
+
+async def test_a_crawl_whose_worker_is_gone_starts_over(redis_server: RedisServer) -> None:
+    clock = FakeClock()
+    async with workers(redis_server, clock=clock) as [one, two]:
+        await one.hold(0)
+        await one.frontier.add(one.pages_in(0))
+        await one.finish(await one.claim(10))
+        clock.advance(LEASE_MS)
+        assert await two.frontier.begin(is_fresh=False, is_rerun=True)
+
+
 # Races
 
 
@@ -496,7 +518,7 @@ async def unleased_claims(worker: Worker) -> list[str]:
     """Owners that have claims in a bucket without a lease of it."""
     commands = [
         (verb, f"{bucket.prefix}{key}")
-        for bucket in worker.frontier._layout.buckets
+        for bucket in worker.frontier._buckets.layout.buckets
         for verb, key in (("HVALS", "claims"), ("HKEYS", "lease"))
     ]
     answers = iter(await worker.frontier._client.run(commands))
@@ -546,8 +568,8 @@ async def test_a_call_to_claim_that_arrives_late_does_nothing(redis_server: Redi
     async with RedisFrontier(redis_server.url, "job", config) as frontier:
         await frontier.add(requests(3))
         await frontier.hold("me", {0}, lease_ms=10_000, may_evict=True, sharers=1)
-        [bucket] = frontier._layout.buckets
-        late = scripts.Claim(0, "me", frontier._leases.token(bucket), 1, 1, 1)
+        [bucket] = frontier._buckets.layout.buckets
+        late = scripts.ClaimCall(0, "me", frontier._leases.token(bucket), 1, 1, 1)
         heard = (await frontier.claim("me", 1)).claims
         for _ in range(2):
             command = scripts.CLAIM.call(bucket.prefix, bucket.config, late)
@@ -562,7 +584,7 @@ async def test_giving_up_that_arrives_late_does_not_end_a_new_lease(
 ) -> None:
     config = FrontierConfig(shared=SharedConfig(buckets=1))
     async with RedisFrontier(redis_server.url, "job", config) as frontier:
-        [bucket] = frontier._layout.buckets
+        [bucket] = frontier._buckets.layout.buckets
         await frontier.hold("me", {0}, lease_ms=10_000, may_evict=True, sharers=1)
         late = scripts.GiveUp(0, "me", frontier._leases.token(bucket))
         await frontier.hold("me", set(), lease_ms=10_000, may_evict=True, sharers=1)

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from launchers.redis import RedisServer
 from weft.config import FrontierConfig, SharedConfig
 from weft.frontier.redis import RedisFrontier
 from weft.redis.client import Client
 from weft.testing.frontier_contract import done, requests
-from weft.testing.redis import RedisServer
 
 
 class Link:

@@ -1,11 +1,11 @@
 """Files that items of several workers name are downloaded by one of them."""
 
+from launchers.redis import RedisServer
 from servers import Kit
 from weft.cluster.media import MediaClaims, MediaState, Taken
 from weft.config import FrontierConfig
 from weft.frontier.redis import RedisFrontier
 from weft.redis.client import Client
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import until
 
 HOUR_MS = 3_600_000

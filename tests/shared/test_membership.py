@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
+from launchers.redis import RedisServer
 from servers import Kit, all_keys
 from weft.cluster.assignment import Member
 from weft.cluster.jobs import Jobs
@@ -14,7 +15,6 @@ from weft.cluster.membership import Membership, View
 from weft.cluster.status import JobState, Status
 from weft.frontier.redis import RedisFrontier
 from weft.redis.client import Client
-from weft.testing.redis import RedisServer
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from launchers.redis import RedisServer
 from servers import all_keys
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.redis import RedisFrontier
 from weft.records import AddStatus, Order, PageKind
 from weft.testing.frontier_contract import done, request, requests
-from weft.testing.redis import RedisServer
 
 
 def make(server: RedisServer, limit: int, **config: Any) -> RedisFrontier:

@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
+from launchers.redis import RedisServer
 from weft.clock import Clock
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.redis import RedisFrontier
 from weft.records import AddStatus, Ending, PackedRequest, Picker
 from weft.testing import FakeClock
 from weft.testing.frontier_contract import done, request, requests
-from weft.testing.redis import RedisServer
 
 BUCKETS = 4
 

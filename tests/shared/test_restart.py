@@ -6,12 +6,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
+from launchers.redis import RedisServer
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.base import Hold
 from weft.frontier.redis import RedisFrontier
 from weft.records import Claim
 from weft.testing.frontier_contract import done, requests, tokens
-from weft.testing.redis import RedisServer
 
 BUCKETS = 4
 LEASE_MS = 10_000
@@ -161,7 +161,7 @@ async def test_no_lease_has_a_token_that_another_had(forgetful: RedisServer) -> 
 async def test_a_lease_that_comes_back_to_life_is_given_up(forgetful: RedisServer) -> None:
     async with workers(forgetful, "one two") as [one, two]:
         await one.frontier.add(requests(10))
-        bucket = one.frontier._layout.bucket_of("a").number
+        bucket = one.frontier._buckets.layout.bucket_of("a").number
         await one.hold(bucket)
         await two.hold()
         claims = await one.claim(5)
@@ -178,5 +178,5 @@ async def test_a_lease_that_comes_back_to_life_is_given_up(forgetful: RedisServe
 
 
 def _lease_token(worker: Worker) -> int:
-    [token] = worker.frontier._leases._tokens.values()
+    [token] = worker.frontier._leases.tokens.values()
     return token

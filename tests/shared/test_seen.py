@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
+from launchers.redis import RedisServer
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.redis import RedisFrontier
-from weft.frontier.redis.layout import Layout
+from weft.frontier.redis.layout import RedisLayout
 from weft.frontier.redis.scripts import ADD, Add
 from weft.frontier.redis.seen import set_number
 from weft.records import AddStatus, PackedRequest, PageKind, SeenKind
 from weft.redis.client import Client
 from weft.testing.frontier_contract import done
-from weft.testing.redis import RedisServer
 
 
 def some_numbers(seed: int, count: int) -> list[int]:
@@ -93,7 +93,7 @@ async def test_a_bloom_filter_drops_new_urls_no_more_often_than_allowed(
 
 
 @pytest.mark.long
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)  # three million URLs
 async def test_a_bloom_filter_for_a_million_urls_keeps_its_promise(
     redis_server: RedisServer,
 ) -> None:
@@ -102,7 +102,7 @@ async def test_a_bloom_filter_for_a_million_urls_keeps_its_promise(
     n = 1_000_000
 
     shape = SharedConfig(buckets=1, seen=SeenKind.BLOOM, expected_urls=n, bloom_error=0.001)
-    layout = Layout("job", FrontierConfig(), shape)
+    layout = RedisLayout("job", FrontierConfig(), shape)
     [bucket] = layout.buckets
     # The script alone, with dropped packed requests: what is queued is not the point here.
     async with Client(redis_server.url) as client:
@@ -120,14 +120,14 @@ async def test_a_bloom_filter_for_a_million_urls_keeps_its_promise(
 BATCH = 5_000
 
 
-async def insert(client: Client, layout: Layout, numbers: range) -> None:
+async def insert(client: Client, layout: RedisLayout, numbers: range) -> None:
     [bucket] = layout.buckets
     for first in range(numbers.start, numbers.stop, BATCH):
         await client.run([call(layout, range(first, first + BATCH))])
         await client.run([("DEL", f"{bucket.prefix}queue:data:a", f"{bucket.prefix}spill:data:a")])
 
 
-async def false_positives(client: Client, layout: Layout) -> float:
+async def false_positives(client: Client, layout: RedisLayout) -> float:
     """Asked without changing anything: as requests that are dropped if they are not known."""
     sample = 100_000
     first = 10**12
@@ -138,7 +138,7 @@ async def false_positives(client: Client, layout: Layout) -> float:
     return known / sample
 
 
-def call(layout: Layout, numbers: range, flag: int = 0) -> Any:
+def call(layout: RedisLayout, numbers: range, flag: int = 0) -> Any:
     [bucket] = layout.buckets
     listed: list[object] = []
     for number in numbers:

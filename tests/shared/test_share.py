@@ -10,21 +10,22 @@ from typing import Any
 
 import pytest
 
+from launchers.redis import RedisServer
 from weft.cluster.jobs import Jobs
 from weft.cluster.membership import Membership
 from weft.cluster.status import JobState, Status
 from weft.config import FrontierConfig, HostLimits, SharedConfig
-from weft.engine import share as module
-from weft.engine.buffer import Buffer
-from weft.engine.delivery import Delivery
-from weft.engine.share import Share
+from weft.engine.claims import share as module
+from weft.engine.claims.assembly import make_claim_parts
+from weft.engine.claims.delivery import Delivery
+from weft.engine.claims.rounds import Rounds
+from weft.engine.claims.share import Share
 from weft.frontier.redis import RedisFrontier
 from weft.records import Claim, Ending, Outcome, Stats, Strategy
 from weft.redis.client import Client
 from weft.sinks import SinkConfig
 from weft.sinks.deadletters import DeadLetters
 from weft.testing.frontier_contract import done, request
-from weft.testing.redis import RedisServer
 from weft.testing.waiting import until, wait_until
 
 pytestmark = pytest.mark.timeout(60)
@@ -32,13 +33,13 @@ pytestmark = pytest.mark.timeout(60)
 BUCKETS = 16
 ALL = set(range(BUCKETS))
 LEASE_S = 1.0
-#: How long it may take to notice, besides the time of a lease.
+#: How long it may take to notice, in addition to the time of a lease.
 NOTICE_S = 1.5
 
 
 @pytest.fixture
 def old_server(redis_server: RedisServer) -> RedisServer:
-    """On a server that has just come up nobody is evicted."""
+    """A server that has been up for a while: nobody is evicted on one that has just started."""
     wait_until(
         lambda: int(redis_server.ask("INFO", "server")["uptime_in_seconds"]) > LEASE_S,
         "the server has been up for longer than a lease",
@@ -47,7 +48,7 @@ def old_server(redis_server: RedisServer) -> RedisServer:
 
 
 class Peer:
-    """A worker: a share of a frontier, and what was heard of it."""
+    """A worker: a share of a frontier, and what it has reported."""
 
     def __init__(
         self, name: str, frontier: RedisFrontier, client: Client, weight: float | None
@@ -92,7 +93,11 @@ class Peer:
         leases = self.frontier._leases
         if not self.states:
             return set()  # it is not there yet
-        return {bucket.number for bucket in self.frontier._layout.buckets if leases.serves(bucket)}
+        return {
+            bucket.number
+            for bucket in self.frontier._buckets.layout.buckets
+            if leases.serves(bucket)
+        }
 
     async def start(self) -> None:
         await self.share.beat()
@@ -102,7 +107,7 @@ class Peer:
         self._beats = asyncio.ensure_future(self.share.run())
 
     async def hang(self) -> None:
-        """Be heard of no more, as if it were dead; it still knows what time it is."""
+        """Send no more signs of life, as if it were dead; it still knows what time it is."""
         if self._beats is not None:
             self._beats.cancel()
             with suppress(asyncio.CancelledError):
@@ -223,7 +228,7 @@ async def test_who_has_more_weight_has_more_buckets(old_server: RedisServer) -> 
         assert [len(peer.buckets) for peer in (a, b, c)] == [4, 4, 8]
 
 
-async def test_a_worker_weighs_itself_beside_the_others_unless_told_its_weight(
+async def test_a_worker_weighs_itself_against_the_others_unless_its_weight_is_given(
     old_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
@@ -295,7 +300,7 @@ async def test_a_bucket_is_handed_over_when_its_last_claim_has_ended(
         assert not a.buckets & b.buckets
 
 
-async def test_who_keeps_others_waiting_too_long_is_told_to_cut_off_its_work(
+async def test_a_worker_that_keeps_others_waiting_too_long_must_cut_off_its_work(
     old_server: RedisServer,
 ) -> None:
     async with peers(old_server) as [a, b]:
@@ -303,7 +308,7 @@ async def test_who_keeps_others_waiting_too_long_is_told_to_cut_off_its_work(
         await add_pages(a, count=1)
         claims = await a.claim()
         await b.start()
-        waited_s = await until(lambda: bool(a.lapses), "it is told")
+        waited_s = await until(lambda: bool(a.lapses), "it has to")
         assert waited_s > 0.9 * LEASE_S
         assert a.lapses == ["other workers wait for buckets of this one"]
         assert await a.frontier.release([claim.token for claim in claims]) == [True] * 64
@@ -311,7 +316,7 @@ async def test_who_keeps_others_waiting_too_long_is_told_to_cut_off_its_work(
         assert (await a.frontier.stats()).reclaimed == 0
 
 
-async def test_who_was_held_up_itself_has_time_to_end_its_work(old_server: RedisServer) -> None:
+async def test_a_worker_that_was_held_up_has_time_to_end_its_work(old_server: RedisServer) -> None:
     """While a callback blocks the event loop, pages that have arrived cannot end."""
     async with peers(old_server) as [a, b]:
         await a.share.beat()
@@ -320,7 +325,7 @@ async def test_who_was_held_up_itself_has_time_to_end_its_work(old_server: Redis
         await b.share.beat()
         await a.share.beat()
         assert a.share.leaving([claim.token for claim in claims])
-        a.share.extend(time.monotonic() + 2 * LEASE_S)  # as its keeper does
+        a.share.lease_time.extend(time.monotonic() + 2 * LEASE_S)  # as its keeper does
         await asyncio.sleep(2 * LEASE_S)
         await a.share.beat()
         await a.share.beat()
@@ -331,11 +336,11 @@ async def test_who_was_held_up_itself_has_time_to_end_its_work(old_server: Redis
 async def test_its_keeper_does_not_miss_what_is_being_given_up(
     old_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The event loop may be blocked before the answer of the store is heard."""
+    """The event loop may be blocked before the answer of the store is read."""
     async with peers(old_server) as [a, b], Client(old_server.url) as keeper:
         await a.share.beat()
         await b.share.beat()
-        client = a.frontier._leases._client
+        client = a.frontier._leasing._client
         run, kept = client.run, []
 
         async def run_and_keep(commands: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -351,7 +356,9 @@ async def test_its_keeper_does_not_miss_what_is_being_given_up(
         assert all(kept)
 
 
-async def test_who_closes_leaves_its_buckets_to_the_others_at_once(old_server: RedisServer) -> None:
+async def test_a_worker_that_closes_leaves_its_buckets_to_the_others_at_once(
+    old_server: RedisServer,
+) -> None:
     async with peers(old_server, "a") as [a]:
         async with peers(old_server, "b") as [b]:
             await settle(a, b)
@@ -359,7 +366,7 @@ async def test_who_closes_leaves_its_buckets_to_the_others_at_once(old_server: R
         assert a.buckets == ALL
 
 
-async def test_who_retires_keeps_what_it_works_on(old_server: RedisServer) -> None:
+async def test_a_worker_that_retires_keeps_what_it_works_on(old_server: RedisServer) -> None:
     async with peers(old_server) as [a, b]:
         await settle(a, b)
         await add_pages(a, count=1)
@@ -396,7 +403,9 @@ async def test_the_buckets_of_the_dead_are_taken_within_the_lease_time(
         assert len(await a.claim(1_000)) == 64 * 5
 
 
-async def test_who_hangs_stops_before_another_can_have_its_buckets(old_server: RedisServer) -> None:
+async def test_a_worker_that_hangs_stops_before_another_can_have_its_buckets(
+    old_server: RedisServer,
+) -> None:
     async with peers(old_server) as [a, b]:
         await settle(a, b)
         mine = b.buckets
@@ -404,16 +413,16 @@ async def test_who_hangs_stops_before_another_can_have_its_buckets(old_server: R
         b.on_lapse = lambda: taken_at_lapse.append(a.served & mine)
         a.go_on()
         await b.share.beat()
-        assert b.share.is_sure
+        assert b.share.lease_time.is_sure
         lapsed_s = await until(lambda: bool(b.lapses), "its time is over")
         assert lapsed_s <= LEASE_S
-        assert not b.share.is_sure
+        assert not b.share.lease_time.is_sure
         assert b.lapses == ["the leases of this worker were not kept in time"]
         await until(lambda: a.buckets == ALL, "one has all buckets")
         assert taken_at_lapse == [set()]
 
 
-async def test_who_comes_back_doubts_its_claims_and_gets_its_share_again(
+async def test_a_worker_that_comes_back_doubts_its_claims_and_gets_its_share_again(
     old_server: RedisServer,
 ) -> None:
     async with peers(old_server) as [a, b]:
@@ -425,7 +434,7 @@ async def test_who_comes_back_doubts_its_claims_and_gets_its_share_again(
         doubts = b.doubts
         await b.share.beat()
         assert b.doubts == doubts + 1
-        assert b.share.is_sure
+        assert b.share.lease_time.is_sure
         assert b.buckets == set()
         assert not any(await b.frontier.renew("b", [claim.token for claim in claims]))
         b.go_on()
@@ -454,7 +463,7 @@ async def test_after_a_gap_nobody_is_evicted_for_the_time_of_a_lease(
     async with peers(old_server) as [a, b]:
         await settle(a, b)
         mine = a.buckets
-        await asyncio.sleep(1.2 * LEASE_S)  # neither is heard of
+        await asyncio.sleep(1.2 * LEASE_S)  # neither sends a sign of life
         await a.start()
         patient_s = await until(lambda: a.buckets != mine, "the other is taken for dead")
         assert patient_s >= 0.95 * LEASE_S
@@ -477,7 +486,9 @@ async def test_a_store_that_stood_still_changes_nothing(old_server: RedisServer)
         finally:
             old_server.cont()
         doubts = [peer.doubts for peer in everyone]
-        await until(lambda: all(peer.share.is_sure for peer in everyone), "all are sure again")
+        await until(
+            lambda: all(peer.share.lease_time.is_sure for peer in everyone), "all are sure again"
+        )
         assert all(peer.doubts > old for peer, old in zip(everyone, doubts, strict=True))
         assert [len(peer.lapses) for peer in everyone] == [1, 1, 1]
         await asyncio.sleep(LEASE_S / 2)
@@ -519,10 +530,10 @@ async def test_a_share_that_cannot_go_on_says_so(redis_server: RedisServer) -> N
         redis_server.ask("FLUSHALL")
 
 
-# What the workers are told to do
+# What the workers are ordered to do
 
 
-async def test_what_the_workers_are_told_reaches_each_of_them(old_server: RedisServer) -> None:
+async def test_an_order_to_the_workers_reaches_each_of_them(old_server: RedisServer) -> None:
     async with peers(old_server) as [a, b], Client(old_server.url) as client:
         jobs = Jobs(client)
         for state in (JobState.RUNNING, JobState.PAUSED, JobState.STOPPED):
@@ -533,11 +544,11 @@ async def test_what_the_workers_are_told_reaches_each_of_them(old_server: RedisS
 
 
 class Worker:
-    """A buffer on a share, and what a scheduler would do with it."""
+    """The parts of a worker on a share, and what a scheduler would do with them."""
 
     def __init__(self, peer: Peer, concurrency: int = 1) -> None:
         self.peer = peer
-        self.buffer = Buffer(
+        parts = make_claim_parts(
             peer.frontier,
             Delivery([], DeadLetters(SinkConfig(Path("nowhere")))),
             owner=peer.name,
@@ -547,29 +558,36 @@ class Worker:
             sent_ago_ms=lambda host: 0,
             share=peer.share,
         )
-        peer.share.after_doubt = self.buffer.doubt
-        peer.share.after_error = self.buffer.give_up
-        peer.share.after_beat = lambda state: self.buffer.pause(
+        self.activity = parts.activity
+        self.hand = parts.hand
+        self.buffer = parts.buffer
+        self.renewals = parts.renewals
+        self.supply = parts.supply
+        self.finisher = parts.finisher
+        self.rounds = Rounds(parts)
+        peer.share.after_doubt = self.renewals.doubt
+        peer.share.after_error = self.rounds.give_up
+        peer.share.after_beat = lambda state: self.supply.pause(
             is_paused=state is not JobState.RUNNING
         )
         self.fetched: list[str] = []
 
     async def taken(self) -> Claim:
-        while (claim := self.buffer.take()) is None:
-            assert self.buffer.error is None
+        while (claim := self.supply.take()) is None:
+            assert self.rounds.error is None
             await asyncio.sleep(0.005)
         return claim
 
     def end(self, claim: Claim) -> None:
-        self.buffer.downloaded(claim.request.host)
+        self.supply.downloaded(claim.request.host)
         self.buffer.put_outcome(Outcome(claim.token, Ending.DONE, 200))
         self.fetched.append(claim.request.url)
 
     async def crawl(self) -> None:
         """Until nothing is left to do, anywhere."""
-        while not self.buffer.is_finished:
-            assert self.buffer.error is None
-            if (claim := self.buffer.take()) is not None:
+        while not self.activity.is_finished:
+            assert self.rounds.error is None
+            if (claim := self.supply.take()) is not None:
                 await asyncio.sleep(0.005)
                 self.end(claim)
             else:
@@ -578,13 +596,13 @@ class Worker:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         await self.peer.start()
-        rounds = asyncio.ensure_future(self.buffer.run())
+        rounds = asyncio.ensure_future(self.rounds.run())
         try:
             yield
         finally:
-            self.buffer.stop()
+            self.rounds.stop()
             await rounds
-            await self.buffer.flush()
+            await self.rounds.flush()
 
 
 async def until_stats(
@@ -596,7 +614,7 @@ async def until_stats(
     await until(is_so, description)
 
 
-async def test_a_paused_job_gives_back_what_waits_and_goes_on_when_told(
+async def test_a_paused_job_gives_back_what_waits_and_goes_on_when_resumed(
     old_server: RedisServer,
 ) -> None:
     async with peers(old_server, "a") as [a], Client(old_server.url) as client:
@@ -608,16 +626,16 @@ async def test_a_paused_job_gives_back_what_waits_and_goes_on_when_told(
             await until_stats(a.frontier, lambda stats: stats.claimed > 1, "some wait")
             await jobs.set_state("job", JobState.PAUSED)
             await until_stats(a.frontier, lambda stats: stats.claimed == 1, "they are back")
-            assert worker.buffer.take() is None
+            assert worker.supply.take() is None
             # What is under way ends, and nothing is claimed in its place.
             worker.end(claim)
             await until_stats(a.frontier, lambda stats: stats.done == 1, "it has ended")
             for _ in range(20):
-                assert worker.buffer.take() is None
+                assert worker.supply.take() is None
                 assert (await a.frontier.stats()).claimed == 0
                 await asyncio.sleep(0.02)
             assert a.buckets == ALL
-            assert not worker.buffer.is_finished
+            assert not worker.activity.is_finished
             await jobs.set_state("job", JobState.RUNNING)
             await worker.crawl()
         assert (await a.frontier.stats()).done == 40
@@ -643,7 +661,7 @@ async def test_what_waits_in_a_bucket_that_is_for_another_is_given_back(
         assert (stats.done, stats.stale, stats.reclaimed) == (320, 0, 0)
         assert len({*first.fetched, *second.fetched}) == 320
         assert min(len(first.fetched), len(second.fetched)) > 40
-        assert first.buffer.late == second.buffer.late == 0
+        assert first.finisher.late == second.finisher.late == 0
 
 
 async def test_what_a_dead_worker_had_in_its_hands_is_fetched_by_another(
@@ -653,7 +671,7 @@ async def test_what_a_dead_worker_had_in_its_hands_is_fetched_by_another(
         first, second = Worker(a), Worker(b)
         await settle(a, b)
         await add_pages(a, hosts=32, count=5)
-        rounds = asyncio.ensure_future(second.buffer.run())
+        rounds = asyncio.ensure_future(second.rounds.run())
         for _ in range(4):
             await second.taken()
         rounds.cancel()  # with its hands full
@@ -665,7 +683,7 @@ async def test_what_a_dead_worker_had_in_its_hands_is_fetched_by_another(
         assert len(set(first.fetched)) == len(first.fetched) == 160
 
 
-async def test_who_was_cut_off_sends_nothing_until_it_knows_what_it_has(
+async def test_a_worker_that_was_cut_off_sends_nothing_until_it_knows_what_it_has(
     old_server: RedisServer,
 ) -> None:
     async with peers(old_server) as [a, b]:
@@ -676,20 +694,20 @@ async def test_who_was_cut_off_sends_nothing_until_it_knows_what_it_has(
             claim = await worker.taken()
             await b.hang()
             a.go_on()
-            await until(lambda: not b.share.is_sure, "its time is over")
-            assert worker.buffer.take() is None
-            assert not worker.buffer.may_send(claim)
-            assert not worker.buffer.may_send(None)
+            await until(lambda: not b.share.lease_time.is_sure, "its time is over")
+            assert worker.supply.take() is None
+            assert not worker.supply.may_send(claim)
+            assert not worker.supply.may_send(None)
             await until(lambda: a.buckets == ALL, "another has all buckets")
             b.go_on()
-            await until(lambda: worker.buffer.is_sure, "it is sure again")
-            assert not worker.buffer.is_ours(claim)
-            assert not worker.buffer.may_send(claim)
-            assert worker.buffer.may_send(None)
+            await until(lambda: worker.renewals.is_sure, "it is sure again")
+            assert not worker.hand.is_ours(claim)
+            assert not worker.supply.may_send(claim)
+            assert worker.supply.may_send(None)
             worker.end(claim)
-            await until(lambda: worker.buffer.late == 1, "its outcome came too late")
+            await until(lambda: worker.finisher.late == 1, "its outcome came too late")
             await a.hang()
             await a.share.close()
-            await a.frontier._leases.leave()
+            await a.frontier._leasing.leave()
             await worker.crawl()
         assert (await a.frontier.stats()).done == 160

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from launchers.redis import RedisServer
 from servers import Kit, all_keys
 from weft.config import FrontierConfig, SharedConfig
 from weft.frontier.base import Hold
@@ -13,7 +14,6 @@ from weft.frontier.redis import RedisFrontier
 from weft.records import Claims, Picker, Turns, Visit
 from weft.testing.clock import FakeClock
 from weft.testing.frontier_contract import done, requests
-from weft.testing.redis import RedisServer
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -140,7 +140,7 @@ async def test_visitors_move_with_their_host(redis_server: RedisServer) -> None:
     """The picker `advanced` sends a host that has nothing queued to another bucket."""
     shape: dict[str, Any] = {"buckets": 2, "picker": Picker.ADVANCED, "bucket_limit": 5}
     async with workers(redis_server, **shape) as [owner, you]:
-        layout = owner.frontier._layout
+        layout = owner.frontier._buckets.layout
         names = [f"host-{number}" for number in range(100)]
         full, guest = [name for name in names if layout.bucket_of(name).number == 0][:2]
         assert (await you.visit(guest, waiting=1)).given == 1

@@ -1,18 +1,13 @@
 """Raw pages on their way into archives: safe before their claim is finished, and never too many."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
-from buffering import CONFIG, Crawl, item, link
-from weft.engine import buffer as module
-from weft.engine.buffer import Buffer
-from weft.engine.delivery import Delivery
+from buffering import Crawl, item, link
+from weft.engine.claims import buffer, pace
 from weft.errors import StoreFullError
-from weft.sinks import SinkConfig
 from weft.sinks.archive import Page
-from weft.sinks.deadletters import DeadLetters
 
 pytestmark = pytest.mark.timeout(20)
 
@@ -22,8 +17,8 @@ PAGE = Page("http://a/1", 200, (), b"<p>", 1)
 class MemoryArchive:
     place = "memory"
 
-    def __init__(self, calls: list[str]) -> None:
-        self.calls = calls
+    def __init__(self) -> None:
+        self.calls: list[str] = []
         self.pages: list[Page] = []
         self.error: Exception | None = None
 
@@ -42,27 +37,15 @@ class MemoryArchive:
 
 class ArchivingCrawl(Crawl):
     def __init__(self) -> None:
-        super().__init__()
-        self.archive = MemoryArchive(self.calls)
-        dead_letters = DeadLetters(SinkConfig(Path("nowhere")))
-        self.delivery = Delivery([self.sink], dead_letters, [self.archive])
-        plain = self.buffer
-        self.buffer = Buffer(
-            self.door,
-            self.delivery,
-            owner="me",
-            capacity=4,
-            config=CONFIG,
-            concurrency_of=lambda host: 2,
-            sent_ago_ms=self.sent_ago_ms.get,
-        )
-        self.buffer.after_round = plain.after_round
+        self.archive = MemoryArchive()
+        super().__init__(archives=[self.archive])
+        self.archive.calls = self.calls
 
 
 @pytest.fixture(autouse=True)
 def _short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ROUND_S", 0.0)
-    monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
+    monkeypatch.setattr(pace, "ROUND_S", 0.0)
+    monkeypatch.setattr(pace, "EASY_ROUND_S", 0.0)
 
 
 async def test_pages_are_archived_before_their_claim_is_finished() -> None:
@@ -100,23 +83,23 @@ async def test_a_claim_whose_page_cannot_be_archived_is_not_finished() -> None:
         crawl.buffer.put_page(PAGE)
         crawl.end(claim)
         await crawl.next_round()
-        assert crawl.buffer.error is crawl.archive.error
+        assert crawl.rounds.error is crawl.archive.error
     assert not crawl.door.outcomes
 
 
 async def test_nothing_more_is_fetched_while_too_much_waits_for_the_archives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "MAX_PAGES_BYTES", 2)
+    monkeypatch.setattr(buffer, "MAX_PAGES_BYTES", 2)
 
     crawl = ArchivingCrawl()
     async with crawl.running():
         for number in range(3):
             crawl.buffer.put_link(link(f"http://a{number}/"))
         await crawl.taken()
-        assert crawl.buffer.can_take
+        assert crawl.supply.may_take
         crawl.buffer.put_page(PAGE)
-        assert not crawl.buffer.can_take
-        assert crawl.buffer.take() is None
+        assert not crawl.supply.may_take
+        assert crawl.supply.take() is None
         await crawl.next_round()
-        assert crawl.buffer.can_take
+        assert crawl.supply.may_take

@@ -3,9 +3,8 @@ from collections.abc import Callable
 
 import pytest
 
-from buffering import CLAIM_MS, Crawl, item, link, nothing
-from weft.engine import buffer as module
-from weft.engine.buffer import Buffer
+from buffering import CLAIM_MS, Crawl, item, link, nothing, shorten_rounds
+from weft.engine.claims import buffer, pace
 from weft.errors import SinkDownError, StoreError, StoreFullError, WeftError
 from weft.records import Claim, Ending, Outcome, PackedRequest
 from weft.testing.waiting import until
@@ -16,10 +15,7 @@ pytestmark = pytest.mark.timeout(20)
 
 @pytest.fixture(autouse=True)
 def _short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ROUND_S", 0.0)
-    monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
-    monkeypatch.setattr(module, "MIN_READY", 2)
-    monkeypatch.setattr(module, "IDLE_ROUND_S", 0.001)
+    shorten_rounds(monkeypatch)
 
 
 async def test_what_is_put_in_comes_out_as_a_claim() -> None:
@@ -29,9 +25,9 @@ async def test_what_is_put_in_comes_out_as_a_claim() -> None:
         claim = await crawl.taken()
         assert claim.request == link("http://a/1")
         assert claim.owner == "me"
-        assert crawl.buffer.in_hand == 1
+        assert len(crawl.hand) == 1
         crawl.end(claim)
-        assert crawl.buffer.in_hand == 0
+        assert len(crawl.hand) == 0
 
 
 async def test_items_are_stored_before_links_are_added_before_the_claim_is_finished() -> None:
@@ -74,39 +70,37 @@ async def test_what_is_put_in_during_a_round_waits_for_the_next() -> None:
 
 async def test_crawl_is_finished_only_when_all_is_done() -> None:
     crawl = Crawl()
-    buffer = crawl.buffer
-    assert not buffer.is_finished  # no round has looked yet
+    assert not crawl.activity.is_finished  # no round has checked yet
     async with crawl.running():
         await crawl.next_round()
-        assert buffer.is_finished
-        buffer.put_link(link("http://a/1"))
-        assert not buffer.is_finished
+        assert crawl.activity.is_finished
+        crawl.buffer.put_link(link("http://a/1"))
+        assert not crawl.activity.is_finished
         claim = await crawl.taken()
         await crawl.next_round()
-        assert not buffer.is_finished
+        assert not crawl.activity.is_finished
         crawl.end(claim)
-        assert not buffer.is_finished
+        assert not crawl.activity.is_finished
         await crawl.next_round()
-        assert buffer.is_finished
-        buffer.put_item(item(1))
-        assert not buffer.is_finished
+        assert crawl.activity.is_finished
+        crawl.buffer.put_item(item(1))
+        assert not crawl.activity.is_finished
         await crawl.next_round()
-        assert buffer.is_finished
+        assert crawl.activity.is_finished
 
 
-async def test_what_comes_in_while_a_round_looks_unsettles_it() -> None:
+async def test_what_is_put_in_while_a_round_checks_unsettles_it() -> None:
     crawl = Crawl()
-    buffer = crawl.buffer
     finished: list[bool] = []
 
     def put_late() -> None:
         crawl.door.before_add = nothing
-        buffer.put_item(item(1))
-        crawl.on_round = lambda: finished.append(buffer.is_finished)
+        crawl.buffer.put_item(item(1))
+        crawl.on_round = lambda: finished.append(crawl.activity.is_finished)
 
     crawl.door.before_add = put_late
     # Nothing is queued by this one, so that the frontier has nothing to do.
-    buffer.put_link(PackedRequest(1, "http://a/1", "a", dropped_by="a rule"))
+    crawl.buffer.put_link(PackedRequest(1, "http://a/1", "a", dropped_by="a rule"))
     async with crawl.running():
         while len(finished) < 2:
             await crawl.round_ended()
@@ -120,20 +114,20 @@ async def test_failing_sink_stops_the_buffer_and_leaves_the_claim_open(error: St
         crawl.buffer.put_link(link("http://a/1"))
         crawl.buffer.put_link(link("http://a/2"))
         claim = await crawl.taken()
-        rounds = crawl.rounds
+        rounds = crawl.rounds_ended
         crawl.sink.error = error
         crawl.buffer.put_item(item(1))
         crawl.buffer.put_link(link("http://a/3"))
         crawl.end(claim)
         await crawl.next_round()
-        assert crawl.buffer.error is error
-        assert crawl.rounds > rounds  # the scheduler is told
-        assert crawl.buffer.take() is None
-        assert not crawl.buffer.is_finished
+        assert crawl.rounds.error is error
+        assert crawl.rounds_ended > rounds  # the scheduler is notified
+        assert crawl.supply.take() is None
+        assert not crawl.activity.is_finished
     assert "finish 1" not in crawl.calls
     assert (await crawl.frontier.stats()).claimed == 2
-    (told,) = await crawl.frontier.explain([fingerprint("http://a/3")])
-    assert told.seen_at_ms is None
+    (explained,) = await crawl.frontier.explain([fingerprint("http://a/3")])
+    assert explained.seen_at_ms is None
 
 
 async def test_failing_frontier_stops_the_buffer() -> None:
@@ -142,7 +136,7 @@ async def test_failing_frontier_stops_the_buffer() -> None:
     async with crawl.running():
         crawl.buffer.put_link(link("http://a/1"))
         await crawl.next_round()
-        assert crawl.buffer.error is crawl.door.error
+        assert crawl.rounds.error is crawl.door.error
 
 
 async def test_bug_ends_the_crawl_instead_of_leaving_it_waiting(
@@ -153,8 +147,8 @@ async def test_bug_ends_the_crawl_instead_of_leaving_it_waiting(
     async with crawl.running():
         crawl.buffer.put_link(link("http://a/1"))
         await crawl.next_round()
-        assert isinstance(crawl.buffer.error, WeftError)
-        assert "ZeroDivisionError('oops')" in str(crawl.buffer.error)
+        assert isinstance(crawl.rounds.error, WeftError)
+        assert "ZeroDivisionError('oops')" in str(crawl.rounds.error)
     assert "Traceback" in caplog.text
 
 
@@ -169,11 +163,11 @@ async def test_flush_stores_what_is_left_and_releases_what_was_not_taken() -> No
     crawl.buffer.put_item(item(1))
     crawl.buffer.put_link(link("http://a/new"))
     crawl.end(done)
-    await crawl.buffer.flush()
+    await crawl.rounds.flush()
     assert crawl.calls == ["store 1", "add 1", "finish 1", "release 3"]
     stats = await crawl.frontier.stats()
     assert (stats.queued, stats.claimed, stats.done) == (4, 1, 1)
-    assert crawl.buffer.stats == stats
+    assert crawl.settling.stats == stats
 
 
 async def test_claims_are_renewed_before_their_deadline() -> None:
@@ -211,7 +205,7 @@ async def test_what_others_have_left_is_taken_up(caplog: pytest.LogCaptureFixtur
     await crawl.frontier.claim("other", 1)
     async with crawl.running():
         await crawl.next_round()
-        assert crawl.buffer.take() is None
+        assert crawl.supply.take() is None
         crawl.clock.advance(CLAIM_MS)
         assert (await crawl.taken()).request.url == "http://a/1"
     assert "1 requests were left by a worker" in caplog.text
@@ -220,17 +214,17 @@ async def test_what_others_have_left_is_taken_up(caplog: pytest.LogCaptureFixtur
 async def test_take_does_not_wait_even_for_the_first_round() -> None:
     crawl = Crawl()
     crawl.buffer.put_link(link("http://a/1"))
-    assert crawl.buffer.take() is None
+    assert crawl.supply.take() is None
 
 
-WAKING: dict[str, Callable[[Buffer, Claim], object]] = {
-    "link": lambda buffer, claim: buffer.put_link(link("http://a/2")),
-    "item": lambda buffer, claim: buffer.put_item(item(1)),
-    "outcome": lambda buffer, claim: buffer.put_outcome(Outcome(claim.token, Ending.DONE)),
-    "end of a download": lambda buffer, claim: buffer.downloaded("a"),
-    "take in vain": lambda buffer, claim: buffer.take(),
-    "question whether all is done": lambda buffer, claim: buffer.is_finished,
-    "stop": lambda buffer, claim: buffer.stop(),
+WAKING: dict[str, Callable[[Crawl, Claim], object]] = {
+    "link": lambda crawl, claim: crawl.buffer.put_link(link("http://a/2")),
+    "item": lambda crawl, claim: crawl.buffer.put_item(item(1)),
+    "outcome": lambda crawl, claim: crawl.buffer.put_outcome(Outcome(claim.token, Ending.DONE)),
+    "end of a download": lambda crawl, claim: crawl.supply.downloaded("a"),
+    "take in vain": lambda crawl, claim: crawl.supply.take(),
+    "question whether all is done": lambda crawl, claim: crawl.activity.is_finished,
+    "stop": lambda crawl, claim: crawl.rounds.stop(),
 }
 
 
@@ -238,26 +232,26 @@ WAKING: dict[str, Callable[[Buffer, Claim], object]] = {
 async def test_a_round_begins_at_once_when_there_is_work(
     event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
+    monkeypatch.setattr(pace, "IDLE_ROUND_S", 3600.0)
 
     crawl = Crawl()
     crawl.buffer.put_link(link("http://a/1"))
-    rounds = asyncio.ensure_future(crawl.buffer.run())
-    while (claim := crawl.buffer.take()) is None:
+    rounds = asyncio.ensure_future(crawl.rounds.run())
+    while (claim := crawl.supply.take()) is None:
         await crawl.round_ended()
     for _ in range(50):  # until it is asleep
         await asyncio.sleep(0)
-    WAKING[event](crawl.buffer, claim)
+    WAKING[event](crawl, claim)
     if event != "stop":
         await crawl.round_ended()
-    crawl.buffer.stop()
+    crawl.rounds.stop()
     await rounds
 
 
 async def test_a_round_begins_when_a_host_may_be_fetched_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
+    monkeypatch.setattr(pace, "IDLE_ROUND_S", 3600.0)
 
     crawl = Crawl()
     await crawl.frontier.add([link("http://a/1")])
@@ -265,7 +259,7 @@ async def test_a_round_begins_when_a_host_may_be_fetched_again(
     await crawl.frontier.finish([Outcome(claim.token, Ending.DONE, 200, crawl_delay_ms=20)])
     await crawl.frontier.add([link("http://a/2"), link("http://a/3")])
     async with crawl.running():
-        while crawl.buffer.take() is None:
+        while crawl.supply.take() is None:
             await crawl.round_ended()
         for _ in range(50):  # until it is asleep
             await asyncio.sleep(0)
@@ -296,14 +290,14 @@ async def test_rounds_do_not_take_it_easy_where_pages_come_fast(
 
         def end_all() -> None:
             if claims:
-                monkeypatch.setattr(module, "EASY_ROUND_S", 3.0)
+                monkeypatch.setattr(pace, "EASY_ROUND_S", 3.0)
             while claims:
                 crawl.end(claims.pop())
 
-        crawl.buffer.before_round = end_all
+        crawl.rounds.before_round = end_all
         while claims:
             await crawl.round_ended()
-        monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
+        monkeypatch.setattr(pace, "EASY_ROUND_S", 0.0)
         # More wait than must, but not for long: as many as have just ended, and two.
         await asyncio.wait_for(crawl.round_ended(), 2)
 
@@ -316,15 +310,15 @@ async def test_host_has_no_more_under_way_than_its_concurrency() -> None:
         first = await crawl.taken()
         await crawl.taken()
         await crawl.next_round()
-        assert crawl.buffer.take() is None
-        crawl.buffer.downloaded("a")
-        assert crawl.buffer.take() is not None
-        assert crawl.buffer.in_hand == 3
+        assert crawl.supply.take() is None
+        crawl.supply.downloaded("a")
+        assert crawl.supply.take() is not None
+        assert len(crawl.hand) == 3
         crawl.buffer.put_outcome(Outcome(first.token, Ending.DONE))
 
 
 async def test_too_many_links_hold_requests_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_LINKS", 2)
+    monkeypatch.setattr(buffer, "MAX_LINKS", 2)
 
     crawl = Crawl()
     async with crawl.running():
@@ -333,11 +327,11 @@ async def test_too_many_links_hold_requests_back(monkeypatch: pytest.MonkeyPatch
         await crawl.next_round()
         for number in range(10, 12):
             crawl.buffer.put_link(link(f"http://a/{number}"))
-        assert crawl.buffer.take() is not None
+        assert crawl.supply.take() is not None
         crawl.buffer.put_link(link("http://a/13"))
-        assert crawl.buffer.take() is None
+        assert crawl.supply.take() is None
         await crawl.next_round()
-        assert crawl.buffer.take() is not None
+        assert crawl.supply.take() is not None
 
 
 async def test_a_resting_buffer_takes_and_claims_no_more() -> None:
@@ -345,12 +339,40 @@ async def test_a_resting_buffer_takes_and_claims_no_more() -> None:
     async with crawl.running():
         crawl.buffer.put_link(link("http://a/1"))
         await crawl.next_round()
-        crawl.buffer.rest()
-        assert crawl.buffer.take() is None
+        crawl.supply.rest()
+        assert crawl.supply.take() is None
         crawl.calls.clear()
         crawl.buffer.put_link(link("http://a/2"))
         await crawl.next_round()
     assert crawl.calls == ["add 1"]
+
+
+async def test_nothing_is_taken_or_claimed_after_a_failure_elsewhere() -> None:
+    crawl = Crawl()
+    async with crawl.running():
+        crawl.buffer.put_link(link("http://a/1"))
+        await crawl.next_round()
+        assert crawl.supply.may_take
+        crawl.rounds.give_up(StoreError("gone"))
+        assert crawl.supply.take() is None
+        crawl.calls.clear()
+        crawl.buffer.put_link(link("http://b/1"))
+        await crawl.round_ended()
+        await crawl.round_ended()
+    assert crawl.calls == ["add 1"]
+
+
+async def test_a_crawl_that_is_resumed_claims_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "IDLE_ROUND_S", 3600.0)
+
+    crawl = Crawl()
+    async with crawl.running():
+        await crawl.round_ended()  # there is nothing to claim, so it would ask again in an hour
+        crawl.supply.pause(is_paused=True)
+        await crawl.round_ended()
+        await crawl.frontier.add([link("http://a/1")])
+        crawl.supply.pause(is_paused=False)
+        await until(lambda: crawl.supply.take() is not None, "it claims", timeout_s=5)
 
 
 async def test_known_links_are_counted() -> None:
@@ -359,7 +381,7 @@ async def test_known_links_are_counted() -> None:
         for _ in range(3):
             crawl.buffer.put_link(link("http://a/1"))
         await crawl.next_round()
-        assert crawl.buffer.known == 2
+        assert crawl.storing.known == 2
 
 
 # A sink that is down
@@ -384,4 +406,4 @@ async def test_claims_stay_ours_while_a_sink_is_down() -> None:
         await crawl.finished()
     assert crawl.sink.items == [item(1)]
     assert crawl.door.outcomes[0].token == claim.token
-    assert crawl.buffer.late == 0
+    assert crawl.finisher.late == 0

@@ -1,4 +1,4 @@
-"""Buffers of several workers on one frontier: claims get lost, and stores go back in time."""
+"""Several workers on one frontier: claims get lost, and stores go back in time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from buffering import CLAIM_MS, CONFIG, Crawl, Site, item, link, links, nothing
+from buffering import CLAIM_MS, CONFIG, Crawl, Site, item, link, links, nothing, shorten_rounds
 from weft.config import FrontierConfig, HostLimits
-from weft.engine import buffer as module
+from weft.engine.claims import pace
 from weft.records import Claim, Ending, Outcome, Visit
 from weft.urls import fingerprint
 
@@ -20,10 +20,7 @@ POLITE = FrontierConfig(limits=HostLimits(delay_ms=1000), claim_ms=CLAIM_MS)
 
 @pytest.fixture(autouse=True)
 def _short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ROUND_S", 0.0)
-    monkeypatch.setattr(module, "EASY_ROUND_S", 0.0)
-    monkeypatch.setattr(module, "MIN_READY", 2)
-    monkeypatch.setattr(module, "IDLE_ROUND_S", 0.001)
+    shorten_rounds(monkeypatch)
 
 
 def two_workers(config: FrontierConfig = CONFIG) -> tuple[Crawl, Crawl]:
@@ -45,7 +42,7 @@ def urls(claims: Sequence[Claim]) -> list[str]:
 
 async def test_what_one_worker_adds_another_takes() -> None:
     first, second = two_workers()
-    first.buffer.rest()
+    first.supply.rest()
     async with first.running(), second.running():
         first.buffer.put_link(link("http://a/1"))
         claim = await second.taken()
@@ -57,14 +54,14 @@ async def test_a_host_goes_to_another_worker_when_the_first_has_let_go_of_it() -
     await first.frontier.add(links("a", 2))
     async with first.running():
         claims = [await first.taken(), await first.taken()]
-        first.buffer.rest()
+        first.supply.rest()
         await first.frontier.add([link("http://a/more")])
         async with second.running():
             await rounds(second, second)
-            assert second.buffer.take() is None
+            assert second.supply.take() is None
             for claim in claims:
                 first.end(claim)
-            # Nobody tells the second worker; it asks.
+            # Nobody notifies the second worker; it asks.
             assert urls([await second.taken()]) == ["http://a/more"]
 
 
@@ -74,8 +71,8 @@ async def test_several_workers_can_have_claims_of_one_host() -> None:
     await first.frontier.add(links("a", 9))
     async with first.running(), second.running():
         await rounds(first, second, first, second)
-        mine = [first.buffer.take(), first.buffer.take(), first.buffer.take()]
-        yours = [second.buffer.take(), second.buffer.take(), second.buffer.take()]
+        mine = [first.supply.take(), first.supply.take(), first.supply.take()]
+        yours = [second.supply.take(), second.supply.take(), second.supply.take()]
         # Each has its part of the concurrency, and no more.
         assert [claim is None for claim in mine] == [False, False, True]
         assert [claim is None for claim in yours] == [False, False, True]
@@ -88,19 +85,19 @@ async def test_a_crawl_is_finished_for_no_worker_before_it_is_for_all() -> None:
         claim = await first.taken()
         async with second.running():
             await rounds(first, second, second)
-            assert not second.buffer.is_finished
+            assert not second.activity.is_finished
             first.buffer.put_link(link("http://b/1"))
-            first.buffer.rest()
+            first.supply.rest()
             first.end(claim)
             last = await second.taken()
             await rounds(first, second)
-            assert not first.buffer.is_finished
+            assert not first.activity.is_finished
             second.end(last)
             await first.finished()
             await second.finished()
 
 
-async def test_a_crawl_is_not_finished_if_something_was_added_between_two_looks() -> None:
+async def test_a_crawl_is_not_finished_if_something_was_added_between_two_reads() -> None:
     crawl = Crawl()
     settled: list[bool] = []
 
@@ -111,21 +108,21 @@ async def test_a_crawl_is_not_finished_if_something_was_added_between_two_looks(
         await crawl.frontier.finish([Outcome(claim.token, Ending.DONE)])
 
     crawl.door.after_stats = somebody_crawls_a_page
-    crawl.on_round = lambda: settled.append(crawl.buffer.is_settled)
+    crawl.on_round = lambda: settled.append(crawl.activity.is_settled)
     async with crawl.running():
         while True not in settled:
             await crawl.round_ended()
     assert settled[0] is False
 
 
-async def test_claims_of_a_dead_worker_are_taken_up_soon_by_one_that_is_idle() -> None:
+async def test_claims_of_a_dead_worker_are_soon_reclaimed_by_an_idle_one() -> None:
     first, second = two_workers()
     await first.frontier.add([link("http://a/1")])
     await first.frontier.claim("dead", 1)
     async with second.running():
         first.clock.advance(CLAIM_MS - 1)
         await rounds(second, second)
-        assert second.buffer.take() is None
+        assert second.supply.take() is None
         first.clock.advance(1)
         second.end(await second.taken())
         await second.finished()
@@ -135,40 +132,40 @@ async def test_claims_of_a_dead_worker_are_taken_up_soon_by_one_that_is_idle() -
 
 
 async def test_counters_are_not_read_in_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
+    monkeypatch.setattr(pace, "IDLE_ROUND_S", 3600.0)
 
     crawl = Crawl()
     crawl.buffer.put_link(link("http://a/0"))
     async with crawl.running():
         for number in range(1, 5):
-            while (claim := crawl.buffer.take()) is None:
+            while (claim := crawl.supply.take()) is None:
                 await crawl.round_ended()
             crawl.buffer.put_link(link(f"http://a/{number}"))
             crawl.end(claim)
-        while (claim := crawl.buffer.take()) is None:
+        while (claim := crawl.supply.take()) is None:
             await crawl.round_ended()
         assert crawl.door.looks == 1
         crawl.end(claim)
-        while not crawl.buffer.is_settled:
+        while not crawl.activity.is_settled:
             await crawl.round_ended()
-        assert crawl.door.looks == 3  # all is done: it looked twice, at once
+        assert crawl.door.looks == 3  # everything is done: it looked twice, at once
 
 
 async def test_a_worker_for_whom_there_is_nothing_does_not_ask_in_every_round(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "IDLE_ROUND_S", 3600.0)
+    monkeypatch.setattr(pace, "IDLE_ROUND_S", 3600.0)
 
     crawl = Crawl()
     await crawl.frontier.add(links("a", 2))
     await crawl.frontier.claim("other", 1)
     async with crawl.running():
         for _ in range(5):
-            assert crawl.buffer.take() is None  # in vain: the next round begins
+            assert crawl.supply.take() is None  # in vain: the next round begins
             await crawl.round_ended()
         assert crawl.calls == ["claim 6"]
         crawl.clock.advance(3_600_000)  # as if the time were over
-        crawl.buffer.take()
+        crawl.supply.take()
         await crawl.round_ended()
         assert crawl.calls == ["claim 6", "claim 6"]
 
@@ -195,15 +192,15 @@ async def one_page_for_two() -> AsyncIterator[tuple[Crawl, Claim, Crawl, Claim]]
             yield first, mine, second, await second.taken()
 
 
-async def test_what_comes_too_late_counts_for_who_has_it_now() -> None:
+async def test_what_comes_too_late_counts_for_the_worker_that_has_it_now() -> None:
     async with one_page_for_two() as (first, mine, second, theirs):
         first.buffer.put_outcome(Outcome(mine.token, Ending.DONE, items=3))
         first.door.is_open.set()
         await rounds(first, first)
         second.buffer.put_outcome(Outcome(theirs.token, Ending.DONE, items=3))
         await first.finished()
-    assert (first.buffer.repeated_pages, first.buffer.repeated_items) == (1, 3)
-    assert (second.buffer.repeated_pages, second.buffer.repeated_items) == (0, 0)
+    assert (first.finisher.repeated_pages, first.finisher.repeated_items) == (1, 3)
+    assert (second.finisher.repeated_pages, second.finisher.repeated_items) == (0, 0)
 
 
 async def test_an_outcome_that_comes_too_late_is_counted(caplog: pytest.LogCaptureFixture) -> None:
@@ -211,32 +208,32 @@ async def test_an_outcome_that_comes_too_late_is_counted(caplog: pytest.LogCaptu
         first.end(mine)
         first.door.is_open.set()
         await rounds(first, first)
-        assert first.buffer.late == 1
-        assert not first.buffer.is_finished
+        assert first.finisher.late == 1
+        assert not first.activity.is_finished
         second.end(theirs)
         await first.finished()
-        assert second.buffer.late == 0
+        assert second.finisher.late == 0
     assert (await first.frontier.stats()).done == 1
     assert "1 outcomes came too late" in caplog.text
 
 
-async def test_what_waits_is_not_sent_when_it_may_be_another_s() -> None:
+async def test_what_waits_is_not_sent_when_another_worker_may_have_it() -> None:
     first, second = two_workers()
     await first.frontier.add(links("a", 3))
     async with first.running():
         await first.taken()
-        assert first.buffer.can_take
+        assert first.supply.may_take
         first.door.is_open.clear()
         first.clock.advance(CLAIM_MS * 95 // 100)  # not over yet, but soon
-        assert not first.buffer.can_take
-        assert first.buffer.take() is None
+        assert not first.supply.may_take
+        assert first.supply.take() is None
         await lose(first)
-        assert first.buffer.take() is None
+        assert first.supply.take() is None
         async with second.running():
             assert len({await second.taken(), await second.taken()}) == 2
             first.door.is_open.set()
             await rounds(first, first)
-            assert first.buffer.take() is None  # it knows now
+            assert first.supply.take() is None  # it knows now
             assert first.door.renewed[-1] != []
 
 
@@ -246,14 +243,14 @@ async def test_what_is_still_ours_is_sent_after_the_doubt() -> None:
     async with crawl.running():
         claim = await crawl.taken()
         crawl.door.is_open.clear()
-        crawl.clock.advance(2 * CLAIM_MS)  # nobody took anything up
-        assert not crawl.buffer.may_send(claim)
-        assert not crawl.buffer.may_send(None)
+        crawl.clock.advance(2 * CLAIM_MS)  # nobody reclaimed anything
+        assert not crawl.supply.may_send(claim)
+        assert not crawl.supply.may_send(None)
         crawl.door.is_open.set()
-        await crawl.buffer.renewal(timeout_s=10)
-        assert crawl.buffer.may_send(claim)
-        assert crawl.buffer.may_send(None)
-        assert crawl.buffer.take() is not None
+        await crawl.renewals.wait(timeout_s=10)
+        assert crawl.supply.may_send(claim)
+        assert crawl.supply.may_send(None)
+        assert crawl.supply.take() is not None
 
 
 async def test_a_worker_that_was_stopped_in_a_round_does_not_give_its_own_claims_away() -> None:
@@ -269,7 +266,7 @@ async def test_a_worker_that_was_stopped_in_a_round_does_not_give_its_own_claims
         crawl.door.before_add = stop
         crawl.buffer.put_link(link("http://a/new"))
         await rounds(crawl, crawl)
-        assert crawl.buffer.may_send(claim)
+        assert crawl.supply.may_send(claim)
     assert (await crawl.frontier.stats()).reclaimed == 0
 
 
@@ -280,37 +277,37 @@ async def test_a_claim_in_hand_that_is_lost_is_never_sent(caplog: pytest.LogCapt
         claim = await crawl.taken()
         await lose(crawl)
         crawl.door.is_open.set()
-        await crawl.buffer.renewal(timeout_s=10)
-        assert crawl.buffer.may_send(None)
-        assert not crawl.buffer.may_send(claim)
-        assert not crawl.buffer.is_ours(claim)
+        await crawl.renewals.wait(timeout_s=10)
+        assert crawl.supply.may_send(None)
+        assert not crawl.supply.may_send(claim)
+        assert not crawl.hand.is_ours(claim)
         again = await crawl.taken()
-        assert crawl.buffer.may_send(again)
-        crawl.buffer.downloaded("a")
-        crawl.buffer.put_back(claim)
+        assert crawl.supply.may_send(again)
+        crawl.supply.downloaded("a")
+        crawl.returns.put_back(claim)
         crawl.end(again)
         await crawl.finished()
-    assert crawl.buffer.late == 0  # it was never sent
+    assert crawl.finisher.late == 0  # it was never sent
     stats = await crawl.frontier.stats()
     assert (stats.done, stats.released) == (1, 0)
     assert "1 claims are no longer this worker's" in caplog.text
 
 
-async def test_an_outcome_of_a_claim_that_is_known_to_be_lost_is_not_told() -> None:
+async def test_an_outcome_of_a_claim_that_is_known_to_be_lost_is_not_reported() -> None:
     crawl = Crawl()
     await crawl.frontier.add([link("http://a/1")])
     async with crawl.running():
         claim = await crawl.taken()
         await lose(crawl)
         crawl.door.is_open.set()
-        await crawl.buffer.renewal(timeout_s=10)
-        crawl.buffer.rest()
+        await crawl.renewals.wait(timeout_s=10)
+        crawl.supply.rest()
         crawl.end(claim)
         await rounds(crawl, crawl)
-    assert (crawl.buffer.late, crawl.door.outcomes) == (1, [])
+    assert (crawl.finisher.late, crawl.door.outcomes) == (1, [])
 
 
-async def test_a_lost_claim_is_renewed_no_more() -> None:
+async def test_a_lost_claim_is_no_longer_renewed() -> None:
     crawl = Crawl()
     await crawl.frontier.add([link("http://a/1")])
     async with crawl.running():
@@ -330,8 +327,8 @@ async def test_waiting_for_a_renewal_has_an_end() -> None:
         await crawl.taken()
         crawl.door.is_open.clear()
         crawl.clock.advance(CLAIM_MS)
-        await crawl.buffer.renewal(timeout_s=0.01)
-        assert not crawl.buffer.is_sure
+        await crawl.renewals.wait(timeout_s=0.01)
+        assert not crawl.renewals.is_sure
 
 
 async def test_a_claim_that_was_never_sent_is_given_back() -> None:
@@ -339,9 +336,9 @@ async def test_a_claim_that_was_never_sent_is_given_back() -> None:
     await crawl.frontier.add([link("http://a/1")])
     async with crawl.running():
         claim = await crawl.taken()
-        crawl.buffer.downloaded("a")
-        crawl.buffer.put_back(claim)
-        assert crawl.buffer.in_hand == 0
+        crawl.supply.downloaded("a")
+        crawl.returns.put_back(claim)
+        assert len(crawl.hand) == 0
         assert (await crawl.taken()).request == claim.request
     assert (await crawl.frontier.stats()).released == 1
 
@@ -351,7 +348,7 @@ async def test_what_waits_for_a_host_is_given_back_after_a_while() -> None:
     await crawl.frontier.add([*links("a", 4), *links("b", 1)])
     async with crawl.running():
         claims = [await crawl.taken() for _ in range(3)]  # two of a, which has no more at a time
-        crawl.buffer.put_back_host("a", 3600)
+        crawl.returns.put_back_host("a", 3600)
         for claim in claims:
             crawl.end(claim)
         await rounds(crawl)
@@ -362,21 +359,21 @@ async def test_what_waits_for_a_host_is_given_back_after_a_while() -> None:
         assert again == {"http://a/2", "http://a/3"}
 
 
-async def test_hosts_that_others_send_to_are_told_before_their_claims_can_be_taken() -> None:
+async def test_hosts_that_others_send_to_are_reported_before_their_claims_can_be_taken() -> None:
     crawl = Crawl()
     await crawl.frontier.add(links("a", 1))
     await crawl.frontier.visit("other", [Visit("a", 1, waiting=1)], keep_ms=10_000)
-    told: list[str] = []
-    crawl.buffer.after_shared = lambda hosts: told.extend([*hosts, str(crawl.buffer.can_take)])
+    reported: list[str] = []
+    crawl.claimer.after_shared = lambda hosts: reported.extend([*hosts, str(crawl.ready.can_send)])
     async with crawl.running():
         await crawl.taken()
-    assert told == ["a", "False"]
+    assert reported == ["a", "False"]
 
 
 # When requests were sent
 
 
-async def test_the_time_of_sending_is_told_as_of_the_moment_of_finishing() -> None:
+async def test_the_time_of_sending_is_reported_as_of_the_moment_of_finishing() -> None:
     crawl = Crawl()
     await crawl.frontier.add([link("http://a/1"), link("http://b/1")])
     crawl.sink.after_store = lambda: crawl.sent_ago_ms.update(a=5000)
@@ -387,8 +384,8 @@ async def test_the_time_of_sending_is_told_as_of_the_moment_of_finishing() -> No
         for claim in claims:
             crawl.end(claim)
         await crawl.next_round()
-    told = {outcome.token: outcome.sent_ago_ms for outcome in crawl.door.outcomes}
-    assert [told[claim.token] for claim in claims] == [5000, None]
+    reported = {outcome.token: outcome.sent_ago_ms for outcome in crawl.door.outcomes}
+    assert [reported[claim.token] for claim in claims] == [5000, None]
 
 
 # Stores that go back in time
@@ -399,14 +396,14 @@ async def test_pages_under_way_are_worked_on_again_after_a_restart(
 ) -> None:
     crawl = Crawl()
     forgotten: list[bool] = []
-    crawl.buffer.after_restart = lambda: forgotten.append(True)
+    crawl.restarts.after_restart = lambda: forgotten.append(True)
     await crawl.frontier.add([link("http://a/1")])
     async with crawl.running():
         claim = await crawl.taken()
         crawl.door.restarts = 1
         await rounds(crawl, crawl)
         assert forgotten == [True]
-        assert not crawl.buffer.is_ours(claim)
+        assert not crawl.hand.is_ours(claim)
         crawl.end(claim)
         again = await crawl.taken()
         assert again.request == claim.request
@@ -414,8 +411,8 @@ async def test_pages_under_way_are_worked_on_again_after_a_restart(
         await crawl.finished()
     stats = await crawl.frontier.stats()
     assert (stats.released, stats.done) == (1, 1)
-    assert crawl.buffer.late == 0
-    assert "1 requests that were under way are worked on again" in caplog.text
+    assert crawl.finisher.late == 0
+    assert "1 requests that were in progress are fetched again" in caplog.text
 
 
 async def test_a_restart_that_adding_notices_keeps_the_page_from_being_finished() -> None:
@@ -465,9 +462,9 @@ async def test_what_a_restart_kept_from_being_finished_is_worked_on_again(
         crawl.end(again)
         await crawl.finished()
     assert (await crawl.frontier.stats()).done == 1
-    assert crawl.buffer.late == 0
+    assert crawl.finisher.late == 0
     assert "came too late" not in caplog.text
-    assert "1 requests that were under way are worked on again" in caplog.text
+    assert "1 requests that were in progress are fetched again" in caplog.text
 
 
 async def test_what_waits_is_renewed_before_it_is_sent_after_a_restart() -> None:
@@ -478,7 +475,7 @@ async def test_what_waits_is_renewed_before_it_is_sent_after_a_restart() -> None
         await crawl.taken()
         await crawl.next_round()
         crawl.door.renewed.clear()
-        crawl.buffer.after_restart = lambda: sure.append(crawl.buffer.can_take)
+        crawl.restarts.after_restart = lambda: sure.append(crawl.supply.may_take)
         crawl.door.restarts = 1
         while not sure:
             await crawl.round_ended()
@@ -498,9 +495,9 @@ async def test_a_page_that_is_worked_on_again_leaves_its_host_the_delay() -> Non
         crawl.end(claim)
         await rounds(crawl, crawl)
         assert "release 1" not in crawl.calls
-        assert not crawl.buffer.is_finished
+        assert not crawl.activity.is_finished
         crawl.clock.advance(CLAIM_MS // 2)
         await rounds(crawl, crawl)
         assert crawl.calls.count("release 1") == 1
-        (told,) = await crawl.frontier.explain([fingerprint("http://a/1")])
-        assert told.fetches == ()
+        (explained,) = await crawl.frontier.explain([fingerprint("http://a/1")])
+        assert explained.fetches == ()

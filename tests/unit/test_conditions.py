@@ -111,7 +111,7 @@ def test_a_condition_that_does_not_hold(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "price", "=3", " =3", "price==3", "price!3", "a!b=3", "~x"])
 def test_what_is_no_condition_is_told_with_the_forms(text: str) -> None:
-    with pytest.raises(ConfigError, match="is no condition; write field=value"):
+    with pytest.raises(ConfigError, match="is not a condition; write field=value"):
         parse_condition(text)
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import scrapy
 
-from weft.engine.declared import declared_fields
+from weft.engine.scrapy.declared import declared_fields
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from buffering import item
-from weft.engine import delivery as module
-from weft.engine.delivery import Delivery
+from weft.engine.claims import delivery as module
+from weft.engine.claims.delivery import Delivery
 from weft.errors import SinkDownError, StoreError
 from weft.sinks import KeyedItem, Refusal, SinkConfig
 from weft.sinks.deadletters import DeadLetters
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(20)
 
 
 class Moody:
-    """Fails as it is told to, one failure for each call, then stores."""
+    """Raises the given errors, one for each call, and then stores."""
 
     def __init__(self, *problems: Exception, refused: Sequence[int] = ()) -> None:
         self.place = "moody"
@@ -60,8 +60,8 @@ async def test_a_sink_that_is_down_is_waited_for(caplog: pytest.LogCaptureFixtur
     await delivery.store([item(1), item(2)])
     assert sink.items == [item(1), item(2)]
     assert delivery.items == 2
-    told = [record.getMessage() for record in caplog.records]
-    assert told == [
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == [
         "it is down; the crawl waits for it, nothing is lost",
         "moody is back; the crawl goes on",
     ]
@@ -93,7 +93,7 @@ async def test_a_crawl_that_is_closed_does_not_wait_forever(
     assert delivery.items == 0
 
 
-async def test_other_failures_are_told_at_once() -> None:
+async def test_other_failures_are_raised_at_once() -> None:
     good, full = Moody(), Moody(StoreError("no space left"))
     with pytest.raises(StoreError, match="no space left"):
         await delivery_to(full, good).store([item(1)])
@@ -131,7 +131,7 @@ async def test_a_crawl_that_starts_over_has_no_dead_letters(tmp_path: Path) -> N
     assert dead_letters.path.read_text() == ""
 
 
-async def test_who_is_not_patient_is_told_at_once_that_a_sink_is_down() -> None:
+async def test_a_sink_that_is_down_is_reported_at_once_to_a_caller_without_patience() -> None:
     with pytest.raises(SinkDownError):
         await delivery_to(Moody(SinkDownError("it is down"))).open(is_patient=False)
 
@@ -156,7 +156,7 @@ async def test_a_crawl_does_not_begin_before_a_sink_is_back(
     ]
 
 
-async def test_what_is_wrong_is_told_before_the_crawl_begins() -> None:
+async def test_problems_are_reported_before_the_crawl_begins() -> None:
     with pytest.raises(StoreError, match="wrong password"):
         await delivery_to(Moody(), Moody(StoreError("wrong password"))).open()
 

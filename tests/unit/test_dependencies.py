@@ -55,16 +55,15 @@ NEEDED = {requirement(line) for line in PROJECT["dependencies"]}
 EXTRAS = {
     requirement(line) for lines in PROJECT["optional-dependencies"].values() for line in lines
 }
-PEERS = {requirement(line) for line in (PACKAGE / "bench/peers.txt").read_text().splitlines()}
 
 
 def test_whatever_is_imported_is_declared() -> None:
     """Not by grace of something else that needs it today."""
-    assert imported() - NEEDED - EXTRAS - PEERS == set()
+    assert imported() - NEEDED - EXTRAS == set()
 
 
-def test_what_is_for_tests_and_benchmarks_is_not_needed_for_a_crawl() -> None:
-    product = imported(left_out=("bench", "testing"))
+def test_what_is_for_tests_is_not_needed_for_a_crawl() -> None:
+    product = imported(left_out=("testing",))
     sinks = {
         requirement(line)
         for name in ("mongodb", "mysql", "parquet", "postgresql", "s3", "sqlite", "warc", "plot")

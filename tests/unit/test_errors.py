@@ -2,6 +2,7 @@ import errno
 import inspect
 import re
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -60,10 +61,28 @@ def test_full_disk_is_told_with_its_cure(problem: Exception) -> None:
 
 
 @pytest.mark.parametrize(
-    "problem", [OSError(errno.EACCES, "Permission denied"), Exception("Corruption: bad block")]
+    ("problem", "reason"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied"), "Permission denied"),
+        (OSError(errno.EROFS, "Read-only file system"), "Read-only file system"),
+        (Exception("Permission denied (os error 13)"), "Permission denied (os error 13)"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_with_its_cure(
+    problem: Exception, reason: str, tmp_path: Path
+) -> None:
+    error = store_error(str(tmp_path / "job" / "frontier"), problem)
+    assert type(error) is StoreError
+    assert f"/job/frontier cannot be used: {tmp_path} cannot be written ({reason})" in str(error)
+    assert "run this in another directory" in str(error)
+    assert "--store, -o or JOBDIR" in str(error)
+
+
+@pytest.mark.parametrize(
+    "problem", [OSError(errno.EIO, "Input/output error"), Exception("Corruption: bad block")]
 )
 def test_other_problems_keep_their_words(problem: Exception) -> None:
     error = store_error("/data/job", problem)
     assert type(error) is StoreError
-    cure = "put that right, or choose another place with --store or -o"
+    cure = "fix that, or choose another place with --store or -o"
     assert str(error) == f"/data/job cannot be used: {problem}; {cure}"

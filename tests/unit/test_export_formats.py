@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from weft.sinks.export import parquet
-from weft.sinks.export.formats import (
+from weft.sinks.files import parquet
+from weft.sinks.files.formats import (
+    ExportRow,
     Render,
-    Row,
     decode_fields,
     find_render,
     render_csv,
@@ -21,14 +21,14 @@ from weft.sinks.export.formats import (
     render_json_lines,
     render_xml,
 )
-from weft.sinks.export.parquet import Kind, column_names, kind_of, render_parquet, type_of
+from weft.sinks.files.parquet import ParquetKind, column_names, kind_of, render_parquet, type_of
 
 
 def rendered(render: Render, *items: object) -> bytes:
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[ExportRow]:
         for number, item in enumerate(items):
             text = item if isinstance(item, str) else json.dumps(item)
-            yield Row(number.to_bytes(16, "big"), text, "shop", f"http://x/{number}", number)
+            yield ExportRow(number.to_bytes(16, "big"), text, "shop", f"http://x/{number}", number)
 
     output = BytesIO()
     render(rows, output)
@@ -131,7 +131,7 @@ def test_what_is_no_json_is_kept_as_text() -> None:
     ],
 )
 def test_column_has_the_type_that_holds_all(values: list[object], expected: pa.DataType) -> None:
-    kinds = Kind.NOTHING
+    kinds = ParquetKind.NOTHING
     for value in values:
         kinds |= kind_of(value)
     assert type_of(kinds) == expected

@@ -11,13 +11,14 @@ import pytest
 
 from weft.errors import ConfigError, StoreError, StoreMissingError
 from weft.sinks import Sink, SinkConfig, SqliteSink, has_left_items, make_sink
-from weft.sinks.export import ExportSink
-from weft.sinks.export.address import read_address
-from weft.sinks.export.formats import Rows, render_json_lines
-from weft.sinks.export.journal import Journal, Shown
-from weft.sinks.export.local import LocalPlace
-from weft.sinks.export.whole import WholeOutlet
-from weft.sinks.reading import Query
+from weft.sinks.files import ExportSink
+from weft.sinks.files.address import read_address
+from weft.sinks.files.formats import Rows, render_json_lines
+from weft.sinks.files.journal import Journal
+from weft.sinks.files.local import LocalDestination
+from weft.sinks.files.state import STATE_TABLES, ExportState, Shown
+from weft.sinks.files.whole import WholeOutlet
+from weft.sinks.readback import Query
 from weft.testing.sink_contract import numbered, numbered_items, store
 
 
@@ -29,7 +30,7 @@ def read_numbers(path: Path) -> list[int]:
     return [item["number"] for item in json.loads(path.read_bytes())]
 
 
-# Addresses and places
+# Addresses
 
 
 @pytest.mark.parametrize(
@@ -52,13 +53,13 @@ def test_export_is_chosen(output: str) -> None:
 @pytest.mark.parametrize(
     ("output", "text"),
     [
-        ("ftp://h/items", "'items' does not say what to write.*.csv"),
-        ("ftp://h/", "does not say what to write"),
-        ("s3://b/items.cvs", "'items.cvs' does not say what to write.*ends in /"),
-        ("ftp:///items.csv", "names no host"),
-        ("ftp://h:x/items.csv", "is no address"),
+        ("ftp://h/items", "'items' does not name a format.*.csv"),
+        ("ftp://h/", "does not name a format"),
+        ("s3://b/items.cvs", "'items.cvs' does not name a format.*ends in /"),
+        ("ftp:///items.csv", "does not name a host"),
+        ("ftp://h:x/items.csv", "is not a valid address"),
         ("ftp://h/a%0d%0aDELE b.csv", "control characters"),
-        ("ftp://h/items.csv?x=1", "options that nobody knows"),
+        ("ftp://h/items.csv?x=1", "has unknown options"),
         ("s3://b/p?endpont=x", r"\?endpoint= and \?region="),
         ("s3://b:9000/p", "endpoint=http://host:port"),
         ("s3://k:se/cret@b/p", "write %2F"),
@@ -93,7 +94,7 @@ def test_password_is_not_shown_and_does_not_change_the_journal(tmp_path: Path) -
 def test_missing_extra_is_told(
     output: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("weft.sinks.export.parquet", "weft.sinks.export.s3"):
+    for name in ("weft.sinks.files.parquet", "weft.sinks.files.s3"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ConfigError, match=rf"{module} is installed: pip install 'weft\[{extra}\]'"):
@@ -144,7 +145,9 @@ async def test_nothing_is_written_before_the_crawl_has_begun(tmp_path: Path) -> 
 
 async def test_file_of_someone_else_stays(tmp_path: Path) -> None:
     (tmp_path / "items.json").write_text("mine")
-    with pytest.raises(StoreError, match=r"has not written it.*move it away, or choose another"):
+    with pytest.raises(
+        StoreError, match=r"was not written by this job.*move it away, or choose another"
+    ):
         await store(json_sink(tmp_path))
     assert (tmp_path / "items.json").read_text() == "mine"
 
@@ -160,7 +163,7 @@ async def test_output_that_someone_has_changed_meanwhile_stays(tmp_path: Path) -
     await sink.open()
     await sink.store([numbered(1)])
     (tmp_path / "items.json").write_text("mine")
-    with pytest.raises(StoreError, match=r"changed it since.*All items are safe in"):
+    with pytest.raises(StoreError, match=r"has been changed since.*All items are safe in"):
         await sink.close()
     assert (tmp_path / "items.json").read_text() == "mine"
     (tmp_path / "items.json").unlink()
@@ -169,11 +172,20 @@ async def test_output_that_someone_has_changed_meanwhile_stays(tmp_path: Path) -
     assert read_numbers(tmp_path / "items.json") == [1]
 
 
+def test_who_opens_a_file_leaves_the_scratch_file_of_another_alone(tmp_path: Path) -> None:
+    """Workers of a job share it: one may be about to put it in place."""
+    destination = LocalDestination(tmp_path / "items.json", "token")
+    destination.scratch.write_text("[]")
+    LocalDestination(tmp_path / "items.json", "token").check()
+    destination.put(lambda stamp: None, lambda: None)
+    assert [path.name for path in tmp_path.iterdir()] == ["items.json"]
+
+
 class Interrupted(Exception):
     pass
 
 
-class Dying(LocalPlace):
+class Dying(LocalDestination):
     """Dies before it puts the file in place, or after."""
 
     is_before: bool
@@ -192,13 +204,13 @@ class Dying(LocalPlace):
 async def test_output_is_known_after_any_deaths(tmp_path: Path, deaths: Sequence[bool]) -> None:
     output, journal = tmp_path / "items.jsonl", journal_in(tmp_path)
     for number, is_before in enumerate(deaths):
-        place = Dying(output, "token")
-        place.is_before = is_before
-        sink = ExportSink(journal, "", WholeOutlet(journal, place, render_json_lines))
+        destination = Dying(output, "token")
+        destination.is_before = is_before
+        sink = ExportSink(journal, "", WholeOutlet(journal, destination, render_json_lines))
         with pytest.raises(Interrupted):
             await store(sink, [numbered(number)])
         assert has_left_items(tmp_path)
-    outlet = WholeOutlet(journal, LocalPlace(output, "token"), render_json_lines)
+    outlet = WholeOutlet(journal, LocalDestination(output, "token"), render_json_lines)
     await store(ExportSink(journal, "", outlet), [])
     assert len(output.read_bytes().splitlines()) == len(deaths)
 
@@ -268,8 +280,10 @@ def journal_in(directory: Path) -> Path:
 async def test_output_is_not_written_too_often(tmp_path: Path) -> None:
     clock = FixedClock()
     output = tmp_path / "items.jsonl"
-    place = LocalPlace(output, "token")
-    outlet = WholeOutlet(journal_in(tmp_path), place, render_json_lines, every_s=30, clock=clock)
+    destination = LocalDestination(output, "token")
+    outlet = WholeOutlet(
+        journal_in(tmp_path), destination, render_json_lines, every_s=30, clock=clock
+    )
     await store(ExportSink(journal_in(tmp_path), "", outlet), [])
 
     async def lines_after(seconds: float, number: int) -> int:
@@ -290,9 +304,10 @@ async def test_output_is_not_written_too_often(tmp_path: Path) -> None:
 
 
 def note_that_it_took(seconds: float, directory: Path, clock: FixedClock) -> None:
-    journal = Journal(journal_in(directory))
+    journal = Journal(journal_in(directory), STATE_TABLES)
+    state = ExportState(journal)
     journal.open()
-    journal.note_shown(Shown(journal.version(), clock.at_ms, int(seconds * 1000)))
+    state.note_shown(Shown(state.version(), clock.at_ms, int(seconds * 1000)))
     journal.close()
 
 
@@ -308,8 +323,8 @@ async def test_items_are_stored_while_others_are_shown_and_close_does_not_wait_f
         render_json_lines(rows, output)
 
     journal = journal_in(tmp_path)
-    place = LocalPlace(tmp_path / "items.jsonl", "token")
-    sink = ExportSink(journal, "", WholeOutlet(journal, place, render_slowly, every_s=0))
+    destination = LocalDestination(tmp_path / "items.jsonl", "token")
+    sink = ExportSink(journal, "", WholeOutlet(journal, destination, render_slowly, every_s=0))
     await sink.open()
     await sink.store([numbered(0)])
     assert await asyncio.to_thread(has_begun.wait, 30)

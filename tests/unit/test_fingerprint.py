@@ -4,9 +4,14 @@ from typing import Any
 import pytest
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.utils.request import fingerprint as request_fingerprint
 
-from weft.engine.fingerprint import Fingerprinter, start_fingerprint, unfiltered_fingerprint
-from weft.engine.places import Place
+from weft.engine.requests.fingerprint import (
+    Fingerprinter,
+    start_fingerprint,
+    unfiltered_fingerprint,
+)
+from weft.engine.requests.positions import Position
 from weft.urls import fingerprint
 
 
@@ -55,6 +60,17 @@ def test_verbatim_url_counts_as_it_is() -> None:
     assert made()(one) == made()(one.copy())
 
 
+VERBATIM = {"verbatim_url": True}
+
+
+@pytest.mark.parametrize("url", ["http://h/", "http://h/#x", "http://h/?b&a", "http://h/?a=&b="])
+@pytest.mark.parametrize("other", ["http://h/", "http://h/?b&a", "http://h/?a=&b="])
+def test_verbatim_urls_are_compared_as_in_scrapy(url: str, other: str) -> None:
+    one, two = Request(url, meta=VERBATIM), Request(other)
+    are_same = request_fingerprint(one) == request_fingerprint(two)
+    assert (made()(one) == made()(two)) is are_same
+
+
 def test_fingerprinter_of_the_project_decides() -> None:
     mine = made(REQUEST_FINGERPRINTER_CLASS=ByPath)
     assert mine(Request("http://h/a?1")) == mine(Request("http://h/a?2"))
@@ -70,9 +86,16 @@ def test_start_request_has_an_identity_of_its_own(number: int) -> None:
     assert start_fingerprint(start_fingerprint(number)) == number
 
 
+def test_start_requests_for_one_page_are_told_apart_by_their_place() -> None:
+    numbers = [start_fingerprint(number, place) for number in (1, 11) for place in (0, 1, 2)]
+    assert len(set(numbers)) == len(numbers)
+    assert not {1, 11} & set(numbers)
+    assert all(0 <= number < 2**63 for number in numbers)
+
+
 def test_unfiltered_request_is_known_by_where_it_was_found() -> None:
     numbers = [
-        unfiltered_fingerprint(number, Place(page, place))
+        unfiltered_fingerprint(number, Position(page, place))
         for number in (1, 11)
         for page in (1, 11)
         for place in (0, 1)
@@ -80,4 +103,4 @@ def test_unfiltered_request_is_known_by_where_it_was_found() -> None:
     assert len(set(numbers)) == len(numbers)
     assert not {1, 11} & set(numbers)
     assert all(0 <= number < 2**63 for number in numbers)
-    assert unfiltered_fingerprint(1, Place(1, 0)) == numbers[0]
+    assert unfiltered_fingerprint(1, Position(1, 0)) == numbers[0]

@@ -4,7 +4,7 @@ import pytest
 from scrapy.http import HtmlResponse, Response
 from scrapy.link import Link
 
-from weft.engine.follow import absolute_urls
+from weft.engine.requests.follow import absolute_urls
 
 PAGE = HtmlResponse("http://h/dir/page", body=b"<p>text")
 

@@ -11,8 +11,8 @@ from threading import Event
 import pytest
 
 from weft.config import FrontierConfig, SharedConfig
-from weft.engine.hostkeys import ByAddress, ByDomain, ByName, domain_of, make_keys
-from weft.engine.http.resolver import Resolver
+from weft.engine.http.resolver import HostResolver
+from weft.engine.politeness.hostkeys import ByAddress, ByDomain, ByName, domain_of, make_keys
 from weft.frontier import MemoryFrontier
 from weft.records import HostKey, PackedRequest
 from weft.testing.frontier_contract import request
@@ -56,7 +56,7 @@ import socket
 def refuse(*arguments, **named):
     raise AssertionError("the network is asked")
 socket.socket.connect = socket.getaddrinfo = refuse
-from weft.engine.hostkeys import domain_of
+from weft.engine.politeness.hostkeys import domain_of
 assert domain_of("www.example.co.uk") == "example.co.uk"
 """
     places = ("HOME", "XDG_CACHE_HOME", "TLDEXTRACT_CACHE", "TMPDIR")
@@ -100,7 +100,7 @@ class Names:
         return self.addresses[host]
 
     def keys(self, frontier: MemoryFrontier, timeout_s: float = 20) -> ByAddress:
-        resolver = Resolver(cache_size=0, timeout_s=timeout_s, threads=8, look_up=self.look_up)
+        resolver = HostResolver(cache_size=0, timeout_s=timeout_s, threads=8, look_up=self.look_up)
         return ByAddress(frontier, resolver)
 
 
@@ -132,6 +132,14 @@ async def test_an_address_is_its_own_key_and_is_not_asked_for() -> None:
     links = [request("http://192.0.2.7/"), request("http://[::1]/"), PackedRequest(1, "data:,", "")]
     assert hosts(await keys.keyed(links)) == ["192.0.2.7", "[::1]", ""]
     assert names.asked == []
+
+
+async def test_a_slot_is_its_own_key_and_is_not_asked_for() -> None:
+    names = Names(a=["192.0.2.1"], fast=["192.0.2.2"])
+    keys = names.keys(MemoryFrontier())
+    links = [request("http://a/", host="fast"), request("http://a/2")]
+    assert hosts(await keys.keyed(links)) == ["fast", "192.0.2.1"]
+    assert names.asked == ["a"]
 
 
 async def test_a_host_that_cannot_be_looked_up_is_its_own_key() -> None:
@@ -207,7 +215,7 @@ async def test_a_store_that_has_learned_otherwise_is_right() -> None:
 
 
 async def test_only_so_many_names_are_remembered_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weft.engine.hostkeys.MAX_KNOWN", 2)
+    monkeypatch.setattr("weft.engine.politeness.hostkeys.MAX_KNOWN", 2)
     names = Names(**{name: ["192.0.2.1"] for name in "abc"})
     keys = names.keys(MemoryFrontier())
     for name in "abc":

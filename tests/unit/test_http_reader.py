@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.engine.http.answer import Answer
-from weft.engine.http.reader import MAX_HEAD_BYTES, Reader
+from weft.engine.http.parser import MAX_HEAD_BYTES, AnswerParser
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -52,9 +52,11 @@ class Notes:
         self.ending = error
 
 
-def read(*pieces: bytes, is_head: bool = False, is_lost: bool = False) -> tuple[Notes, Reader]:
+def read(
+    *pieces: bytes, is_head: bool = False, is_lost: bool = False
+) -> tuple[Notes, AnswerParser]:
     notes = Notes()
-    reader = Reader(Answer(is_head=is_head), notes)
+    reader = AnswerParser(Answer(is_head=is_head), notes)
     for piece in pieces:
         reader.feed(piece)
     if is_lost and not notes.is_over:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 from scrapy.exceptions import CannotResolveHostError
 
-from weft.engine.http.resolver import Resolver
+from weft.engine.http.resolver import HostResolver
 
 ADDRESS = "192.0.2.1"
 
@@ -32,8 +32,8 @@ class Names:
 @asynccontextmanager
 async def opened(
     names: Names, cache_size: int = 2, timeout_s: float = 10
-) -> AsyncIterator[Resolver]:
-    resolver = Resolver(
+) -> AsyncIterator[HostResolver]:
+    resolver = HostResolver(
         cache_size=cache_size, timeout_s=timeout_s, threads=2, look_up=names.look_up
     )
     yield resolver

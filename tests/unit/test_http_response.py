@@ -12,10 +12,10 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.test import get_crawler
 
 from weft.engine.http.answer import Answer
+from weft.engine.http.answerlimits import AnswerLimits
 from weft.engine.http.deadlines import LOOK_S, Deadlines
-from weft.engine.http.limits import Limits
 from weft.engine.http.response import class_of
-from weft.engine.listeners import is_heard
+from weft.engine.scrapy.listeners import is_heard
 
 NAMES = st.sampled_from([b"Content-Type", b"content-type", b"SET-COOKIE", b"x-foo2bar", b"Server"])
 VALUES = st.sampled_from([b"", b"a", b" b ", b"text/html", b"text/html; charset=x", b"\xff"])
@@ -58,14 +58,14 @@ def test_a_response_has_the_class_that_scrapy_would_give_it(
     assert class_of(headers, url, body) is expected
 
 
-LIMITS = Limits(max_bytes=1, warn_bytes=2, fails_on_loss=True)
+LIMITS = AnswerLimits(max_bytes=1, warn_bytes=2, fails_on_loss=True)
 
 
 def test_meta_changes_what_an_answer_is_allowed() -> None:
     assert LIMITS.changed_by({"depth": 1}) is LIMITS
-    assert LIMITS.changed_by({"download_maxsize": 0}) == Limits(0, 2, True)
+    assert LIMITS.changed_by({"download_maxsize": 0}) == AnswerLimits(0, 2, True)
     meta = {"download_warnsize": 5, "download_fail_on_dataloss": False}
-    assert LIMITS.changed_by(meta) == Limits(1, 5, False)
+    assert LIMITS.changed_by(meta) == AnswerLimits(1, 5, False)
 
 
 def listen() -> None: ...

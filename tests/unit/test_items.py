@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from weft.engine.items import item_key
-from weft.engine.places import Place
+from weft.engine.requests.positions import Position
+from weft.engine.scrapy.items import item_key
 
-HERE = Place(7, 0)
+HERE = Position(7, 0)
 
 
 def test_key_is_16_bytes_and_never_changes() -> None:
@@ -22,8 +22,8 @@ def test_key_is_16_bytes_and_never_changes() -> None:
 
 def test_place_is_the_key_unless_fields_are_named() -> None:
     assert item_key({"a": 1}, HERE, []) == item_key({"a": 2}, HERE, [])
-    assert item_key({"a": 1}, HERE, []) != item_key({"a": 1}, Place(7, 1), [])
-    assert item_key({"a": 1}, HERE, []) != item_key({"a": 1}, Place(8, 0), [])
+    assert item_key({"a": 1}, HERE, []) != item_key({"a": 1}, Position(7, 1), [])
+    assert item_key({"a": 1}, HERE, []) != item_key({"a": 1}, Position(8, 0), [])
     assert item_key({"a": 1}, HERE, [], "one") != item_key({"a": 1}, HERE, [], "two")
 
 
@@ -37,7 +37,7 @@ def test_a_place_is_never_taken_for_named_fields() -> None:
 
 def test_named_fields_are_the_key_wherever_the_item_was_found() -> None:
     key = item_key({"a": 1, "b": 2}, HERE, ["a"])
-    assert key == item_key({"a": 1, "b": 3}, Place(8, 1), ["a"])
+    assert key == item_key({"a": 1, "b": 3}, Position(8, 1), ["a"])
     assert key != item_key({"a": 2, "b": 2}, HERE, ["a"])
     assert item_key({"a": 1, "b": 2}, HERE, ["a", "b"]) != item_key(
         {"a": 2, "b": 1}, HERE, ["a", "b"]
@@ -66,15 +66,15 @@ class Broken:
 def test_whatever_a_spider_yields_has_a_key(value: object) -> None:
     key = item_key({"a": value}, HERE, ["a"])
     assert len(key) == 16
-    assert key == item_key({"a": value}, Place(9, 9), ["a"])
+    assert key == item_key({"a": value}, Position(9, 9), ["a"])
     assert key != item_key({}, HERE, [])
 
 
 def test_key_of_a_set_is_the_same_in_every_process() -> None:
     code = (
-        "from weft.engine.items import item_key\n"
-        "from weft.engine.places import Place\n"
-        "print(item_key({'a': {'x', 'y', 'z', 'u', 'v'}}, Place(1, 2), ['a']).hex())"
+        "from weft.engine.scrapy.items import item_key\n"
+        "from weft.engine.requests.positions import Position\n"
+        "print(item_key({'a': {'x', 'y', 'z', 'u', 'v'}}, Position(1, 2), ['a']).hex())"
     )
     keys = {
         subprocess.run(

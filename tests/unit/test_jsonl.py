@@ -9,8 +9,10 @@ import pytest
 
 from weft.errors import StoreError, StoreLockedError
 from weft.sinks import JsonLinesSink, KeyedItem
-from weft.sinks.keys import KeyIndex
-from weft.sinks.lines import LineFile, whole_lines_bytes
+from weft.sinks.disk.lockedfile import LockedFile
+from weft.sinks.jsonl import sink as jsonl_sink
+from weft.sinks.jsonl.keys import KeyIndex
+from weft.sinks.jsonl.lines import whole_lines_bytes
 from weft.testing.sink_contract import numbered, numbered_items, store
 
 FIRST = numbered_items([1, 2])
@@ -113,10 +115,16 @@ async def test_nothing_is_logged_when_all_is_well(
 
 @pytest.mark.parametrize("size", [len(FIRST_BYTES), len(FIRST_BYTES) + 5, LAST_LINE_START + 5])
 @pytest.mark.parametrize(
-    "step", [(LineFile, "repair"), (LineFile, "cut"), (KeyIndex, "shorten"), (LineFile, "append")]
+    "step",
+    [
+        (jsonl_sink, "repair_lines"),
+        (LockedFile, "cut"),
+        (KeyIndex, "shorten"),
+        (LockedFile, "append"),
+    ],
 )
 async def test_repair_that_was_interrupted_is_repeated(
-    path: Path, monkeypatch: pytest.MonkeyPatch, step: tuple[type, str], size: int
+    path: Path, monkeypatch: pytest.MonkeyPatch, step: tuple[object, str], size: int
 ) -> None:
     def die(*arguments: object) -> None:
         raise KeyboardInterrupt
@@ -235,7 +243,7 @@ async def test_file_as_directory_is_refused(tmp_path: Path) -> None:
 
 
 async def test_device_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="no ordinary file"):
+    with pytest.raises(StoreError, match="not a regular file"):
         await store(JsonLinesSink(Path("/dev/null"), tmp_path / "index"))
 
 
@@ -243,7 +251,7 @@ async def test_index_that_is_no_database_is_refused(path: Path) -> None:
     index = path.parent / "job" / "index"
     index.parent.mkdir()
     index.write_text("hello")
-    with pytest.raises(StoreError, match=f"{index} is no SQLite database"):
+    with pytest.raises(StoreError, match=f"{index} is not an SQLite database"):
         await store_at(path, FIRST)
 
 
@@ -256,7 +264,7 @@ async def test_missing_directories_are_made(tmp_path: Path) -> None:
 async def test_second_writer_is_refused(path: Path) -> None:
     first = sink_at(path)
     await first.open()
-    with pytest.raises(StoreLockedError, match="another process writes"):
+    with pytest.raises(StoreLockedError, match="another process is writing"):
         await sink_at(path).open()
     await first.close()
     await store(sink_at(path), FIRST)

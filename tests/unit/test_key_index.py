@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from weft.sinks import keys
-from weft.sinks.database import APPLICATION_ID
-from weft.sinks.keys import Batch, KeyIndex
+from weft.sinks.disk.sqlitefile import APPLICATION_ID
+from weft.sinks.jsonl import keys
+from weft.sinks.jsonl.keys import KeyBatch, KeyIndex
 
 FORMAT_1 = f"""
     CREATE TABLE keys (key BLOB PRIMARY KEY, end_byte INTEGER NOT NULL) WITHOUT ROWID;
@@ -48,7 +48,7 @@ def key(number: int) -> bytes:
 
 def add(index: KeyIndex, *numbers: int) -> None:
     """Lines of ten bytes, each where its number says."""
-    batch = Batch(10 * numbers[0], 10 * numbers[-1] + 10, b"")
+    batch = KeyBatch(10 * numbers[0], 10 * numbers[-1] + 10, b"")
     index.add(batch, [(key(number), 10 * number + 10) for number in numbers])
 
 
@@ -74,7 +74,7 @@ def test_keys_are_known_before_and_after_they_are_sorted_in(path: Path) -> None:
         add(index, 8)
         add(index, 9)
         assert known(index) == list(range(10))
-        assert index.last_batch() == Batch(90, 100, b"")
+        assert index.last_batch() == KeyBatch(90, 100, b"")
     assert sorted_in(path) == 9
 
 
@@ -83,7 +83,7 @@ def test_keys_are_known_before_and_after_they_are_sorted_in(path: Path) -> None:
 def test_what_is_cut_off_is_forgotten_wherever_it_stands(index: KeyIndex, kept: int) -> None:
     for number in range(8):
         add(index, number)
-    index.shorten(Batch(0, 10 * kept, b""))
+    index.shorten(KeyBatch(0, 10 * kept, b""))
     assert known(index) == list(range(min(kept, 8)))
     add(index, 11, 12)
     assert known(index) == [*range(min(kept, 8)), 11, 12]
@@ -129,6 +129,6 @@ def test_an_index_of_an_older_weft_is_taken_over(path: Path) -> None:
         connection.executescript(FORMAT_1)
     with closing(KeyIndex(path)) as index:
         assert index.known([b"\1", b"\2"]) == {b"\1"}
-        assert index.last_batch() == Batch(0, 10, b"\0")
-        index.add(Batch(10, 20, b""), [(b"\2", 20)])
+        assert index.last_batch() == KeyBatch(0, 10, b"\0")
+        index.add(KeyBatch(10, 20, b""), [(b"\2", 20)])
         assert index.known([b"\1", b"\2"]) == {b"\1", b"\2"}

@@ -13,11 +13,11 @@ from scrapy.signalmanager import SignalManager
 from scrapy.utils.response import get_meta_refresh
 from w3lib.url import safe_url_string
 
-from weft.engine import listeners
-from weft.engine.lean.downloading import may_refresh
-from weft.engine.lean.logs import LeanLogFormatter, is_heard
-from weft.engine.lean.signals import LeanSignals
-from weft.engine.lean.urls import make_urls_safe_quickly
+from weft.engine.scrapy import listeners
+from weft.engine.scrapy.lean.downloading import may_refresh
+from weft.engine.scrapy.lean.logs import LeanLogFormatter, is_heard
+from weft.engine.scrapy.lean.signals import LeanSignals
+from weft.engine.scrapy.lean.urls import make_urls_safe_quickly
 
 URL = "http://h/"
 TAGS = ("<meta ", "http-equiv=", "'refresh'", '"Refresh"', "content='0;url=/x'", "content=1", ">")

@@ -16,10 +16,10 @@ from scrapy.linkextractors import LinkExtractor as ScrapyLinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
 import weft
-from weft.engine import linkextractor
-from weft.engine.linkextractor import LinkExtractor
-from weft.engine.links import tree_of
-from weft.testing import demo
+from weft import demo
+from weft.engine.links import extractor as linkextractor
+from weft.engine.links.extractor import LinkExtractor
+from weft.engine.links.hrefs import tree_of
 
 # Two parsers, the first of them cold: slower now and then than hypothesis expects.
 unhurried = settings(deadline=None)

@@ -10,8 +10,8 @@ import pytest
 
 from weft.errors import StoreLockedError
 from weft.redis.server import LOCK_NAME, forget_server
-from weft.sinks.filelock import FileLock
-from weft.sinks.lines import LineFile
+from weft.sinks.disk.filelock import FileLock
+from weft.sinks.disk.lockedfile import LockedFile
 
 #: As versions before locked their files, and the kernel still does.
 HOLD = """
@@ -39,13 +39,13 @@ def held_by_an_earlier_version(path: Path) -> Iterator[None]:
 def test_what_an_earlier_version_writes_to_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     with held_by_an_earlier_version(path):
-        with pytest.raises(StoreLockedError, match="another process writes"):
-            LineFile(path)
+        with pytest.raises(StoreLockedError, match="another process is writing"):
+            LockedFile(path)
         lock = FileLock(path)
-        with pytest.raises(StoreLockedError, match="does not get on"), lock.held(0):
+        with pytest.raises(StoreLockedError, match="makes no progress"), lock.locked(0):
             pass
-    LineFile(path).close()
-    with lock.held(0):
+    LockedFile(path).close()
+    with lock.locked(0):
         pass
 
 
@@ -59,6 +59,6 @@ def test_an_earlier_version_keeps_its_private_server(tmp_path: Path) -> None:
 def test_an_earlier_version_sees_our_locks(tmp_path: Path) -> None:
     code = "import fcntl, sys; fcntl.flock(open(sys.argv[1], 'ab'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
     path = tmp_path / "items.jsonl"
-    with closing(LineFile(path)):
+    with closing(LockedFile(path)):
         tried = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
     assert "BlockingIOError" in tried.stderr

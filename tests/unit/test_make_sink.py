@@ -6,7 +6,7 @@ from weft import sinks
 from weft.errors import ConfigError
 from weft.sinks import (
     JsonLinesSink,
-    PartedJsonLinesSink,
+    SharedJsonLinesSink,
     Sink,
     SinkConfig,
     SqliteSink,
@@ -30,7 +30,7 @@ def test_json_lines_are_chosen(output: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "kind"), [("items.jsonl", PartedJsonLinesSink), ("items.db", SqliteSink)]
+    ("output", "kind"), [("items.jsonl", SharedJsonLinesSink), ("items.db", SqliteSink)]
 )
 def test_sink_that_workers_share(output: str, kind: type[Sink]) -> None:
     assert isinstance(make_sink(output, SinkConfig(JOB, is_shared=True)), kind)

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborNode
 
-from weft.bench.pages import Author, StaticSite
-from weft.engine.markup import PageLimits, find_excess, find_long_tag, parse_page
-from weft.engine.markup.limits import FEW_BYTES, SHALLOW_TAGS
-from weft.engine.markup.reduce import reduced
+from bench.crawlers.pages import Author, StaticSite
+from weft.engine.links.markup import PageLimits, find_excess, find_long_tag, parse_page
+from weft.engine.links.markup.limits import FEW_BYTES, SHALLOW_TAGS
+from weft.engine.links.markup.reduce import reduced
 from weft.testing.hostile import markup
 
 #: CPU time of a parse that is let through.

@@ -12,8 +12,8 @@ from scrapy.pipelines.media import FileInfo, MediaPipeline
 from scrapy.utils.test import get_crawler
 
 from weft.cluster.media import MediaClaims, MediaState, Taken
-from weft.engine import media as module
-from weft.engine.media import file_key, kept_ms, pack_result, share_downloads
+from weft.engine.extensions import media as module
+from weft.engine.extensions.media import file_key, kept_ms, pack_result, share_downloads
 from weft.errors import EngineError
 
 RESULT: FileInfo = {"url": "http://a/1", "path": "1", "checksum": None, "status": "downloaded"}

@@ -1,7 +1,7 @@
 import pytest
 
 from weft.errors import ConfigError
-from weft.sinks.mongodb.address import Address, parse_address
+from weft.sinks.mongodb.address import MongoAddress, parse_address
 
 
 def refusal(output: str) -> str:
@@ -10,7 +10,7 @@ def refusal(output: str) -> str:
     return str(caught.value)
 
 
-def auth_source(address: Address) -> str:
+def auth_source(address: MongoAddress) -> str:
     credentials = address.client().options.pool_options._credentials
     assert credentials
     return str(credentials.source)
@@ -31,7 +31,7 @@ def test_the_database_is_where_the_user_is_looked_up_unless_the_address_says_oth
 
 
 def test_what_the_address_says_of_timeouts_holds() -> None:
-    def selection_s(address: Address) -> float:
+    def selection_s(address: MongoAddress) -> float:
         return address.client().options.server_selection_timeout
 
     assert selection_s(parse_address("mongodb://host/d/c")) == 5

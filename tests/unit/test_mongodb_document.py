@@ -7,7 +7,7 @@ import pytest
 
 from weft.sinks import KeyedItem
 from weft.sinks.mongodb.document import MAX_DEPTH, decode_document, encode_document
-from weft.sinks.reading import StoredItem
+from weft.sinks.readback import StoredItem
 
 KEY = b"k" * 16
 

@@ -59,8 +59,11 @@ def test_an_error_that_the_server_calls_passing_is() -> None:
 @pytest.mark.parametrize(
     ("problem", "cure"),
     [
-        (OperationFailure("Authentication failed.", 18), "check name and password"),
-        (OperationFailure("bad auth : authentication failed", 8000), "check name and password"),
+        (OperationFailure("Authentication failed.", 18), "check the name and the password"),
+        (
+            OperationFailure("bad auth : authentication failed", 8000),
+            "check the name and the password",
+        ),
         (OperationFailure("not authorized", 13), "readWrite"),
         (ConfigurationError("The DNS query name does not exist"), "check the address"),
         (OperationFailure("something else", 1), "choose another place"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError, IgnoreRequest
 
-from weft.engine.outcome import Fate, retry_after_ms
+from weft.engine.claims.outcome import Fate, retry_after_ms
 from weft.records import Claim, Ending, Outcome, PackedRequest
 
 CLAIM = Claim(5, PackedRequest(1, "http://h/", "h"), "me", 0, 0)
@@ -52,7 +52,7 @@ def test_ending_follows_from_what_is_known(
 
 
 def test_host_that_cannot_be_resolved_is_bad() -> None:
-    outcome = fate(error=CannotResolveHostError("h")).outcome()
+    outcome = fate(error=CannotResolveHostError("h"), is_sent=True).outcome()
     assert outcome == Outcome(5, Ending.FAILED, 0, "CannotResolveHostError: h", is_host_bad=True)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from weft.engine.scrapyredis.plainpickle import NotPlainError, loads
+from weft.scrapyredis.plainpickle import NotPlainError, loads
 
 PLAIN = {
     "url": "http://a/ü",
@@ -162,7 +162,7 @@ def test_bombs_do_not_go_off() -> None:
 import resource, sys
 sys.path.insert(0, sys.argv[1])
 from test_plain_pickle import BOMBS
-from weft.engine.scrapyredis.plainpickle import NotPlainError, loads
+from weft.scrapyredis.plainpickle import NotPlainError, loads
 resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
 for name, raw in BOMBS.items():
     try:

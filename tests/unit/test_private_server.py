@@ -372,7 +372,7 @@ def test_end_of_a_broken_server_is_told(script: Callable[[str], None], job: Path
         with pytest.raises(StoreError) as raised, PrivateServer(job):
             pass
         told = str(raised.value)
-        assert "ended with 3" in told
+        assert "exited with 3" in told
         assert text in told
         assert "--store redis://" in told
     assert "too early" not in told
@@ -393,7 +393,7 @@ def test_server_that_never_answers_is_given_up(
     monkeypatch.setattr(server, "SILENCE_S", 0.1)
     sleep = shutil.which("sleep", path=os.defpath)
     script(f"exec {sleep} 100")
-    with pytest.raises(StoreError, match="does not answer"), PrivateServer(job):
+    with pytest.raises(StoreError, match="did not answer"), PrivateServer(job):
         pass
 
 

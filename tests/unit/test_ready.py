@@ -3,7 +3,7 @@ from collections import Counter
 import hypothesis.strategies as st
 from hypothesis import given
 
-from weft.engine.ready import Ready
+from weft.engine.claims.ready import Ready
 from weft.records import Claim, PackedRequest
 
 
@@ -15,6 +15,10 @@ def filled(ready: Ready, hosts: str) -> Ready:
     for token, host in enumerate(hosts):
         ready.put(claim(token, host))
     return ready
+
+
+def tokens(ready: Ready) -> list[int]:
+    return [claim.token for claim in ready]
 
 
 def taken(ready: Ready) -> str:
@@ -46,7 +50,7 @@ def test_host_with_enough_under_way_does_not_hold_up_others() -> None:
     assert len(ready) == 3
 
 
-def test_the_next_is_at_hand_when_one_ends() -> None:
+def test_the_next_is_ready_when_one_ends() -> None:
     ready = filled(Ready(lambda host: 1), "aab")
     assert taken(ready) == "ab"
     ready.ended("b")
@@ -67,9 +71,9 @@ def test_claim_for_a_busy_host_waits() -> None:
 def test_all_that_waits_can_be_given_back() -> None:
     ready = filled(Ready(lambda host: 1), "aab")
     ready.take()
-    assert sorted(ready.tokens()) == [1, 2]
+    assert sorted(tokens(ready)) == [1, 2]
     assert sorted(c.token for c in ready.take_all()) == [1, 2]
-    assert (len(ready), ready.tokens(), ready.take()) == (0, [], None)
+    assert (len(ready), tokens(ready), ready.take()) == (0, [], None)
     ready.ended("a")
     assert ready.take() is None
 
@@ -77,7 +81,7 @@ def test_all_that_waits_can_be_given_back() -> None:
 def test_a_claim_that_is_lost_is_not_served() -> None:
     ready = filled(Ready(lambda host: 9), "abab")
     ready.discard({0, 1, 3, 7})
-    assert (len(ready), ready.tokens(), taken(ready)) == (1, [2], "a")
+    assert (len(ready), tokens(ready), taken(ready)) == (1, [2], "a")
 
 
 def test_a_host_that_has_lost_all_can_come_back() -> None:
@@ -123,14 +127,14 @@ def test_never_more_than_allowed_is_under_way_and_nothing_is_stuck(operations: l
                 waiting[taken.request.host] -= 1
                 under_way[taken.request.host] += 1
         elif operation == "lose":
-            lost = ready.tokens()[::2]
+            lost = tokens(ready)[::2]
             waiting.subtract(operations[token] for token in lost)
             ready.discard(lost)
         elif under_way[host := operation[-1]]:
             ready.ended(host)
             under_way[host] -= 1
         assert all(under_way[host] <= LIMITS[host] for host in LIMITS)
-        assert len(ready) == len(ready.tokens()) == waiting.total()
+        assert len(ready) == len(tokens(ready)) == waiting.total()
 
 
 def test_everything_that_waits_for_a_host_can_be_taken_away() -> None:

@@ -3,7 +3,7 @@ import random
 import hypothesis.strategies as st
 from hypothesis import given
 
-from weft.engine.recent import Period, RecentNumbers
+from weft.engine.requests.recent import FIRST_SLOTS, Interval, RecentNumbers
 from weft.testing import FakeClock
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1).filter(bool)
@@ -43,6 +43,16 @@ def test_two_slots_forget_less_than_half_of_what_one_would() -> None:
     assert taken - len(numbers) < (taken_by_single - len(numbers)) / 2
 
 
+def test_all_slots_are_made_when_two_numbers_meet() -> None:
+    recent = RecentNumbers(4 * FIRST_SLOTS)
+    numbers = [1, 2, 3 + FIRST_SLOTS, 1 + FIRST_SLOTS, 1 + 2 * FIRST_SLOTS, 1 + 3 * FIRST_SLOTS]
+    assert all(recent.add(number) for number in numbers)
+    assert all(number in recent for number in numbers)
+    assert not any(recent.add(number) for number in numbers)
+    recent.clear()
+    assert not any(number in recent for number in numbers)
+
+
 def test_all_can_be_forgotten() -> None:
     recent = RecentNumbers(4)
     for number in range(1, 5):
@@ -65,7 +75,7 @@ def test_only_what_was_met_is_known_and_the_last_always_is(numbers: list[int]) -
 
 def test_a_period_is_over_once() -> None:
     clock = FakeClock()
-    period = Period(1000, clock)
+    period = Interval(1000, clock)
     over = []
     for ms in (999, 1, 0, 999, 1, 5000, 999):
         clock.advance(ms)
@@ -75,6 +85,6 @@ def test_a_period_is_over_once() -> None:
 
 def test_a_clock_that_is_put_back_ends_a_period() -> None:
     clock = FakeClock()
-    period = Period(1000, clock)
+    period = Interval(1000, clock)
     clock.advance(-1)
     assert [period.is_over(), period.is_over()] == [True, False]

@@ -11,19 +11,19 @@ from threading import Thread
 import pytest
 import redis
 
-from weft.errors import ConfigError, WeftError
-from weft.testing.redis import (
+from launchers.redis import (
     RedisCluster,
     RedisSentinel,
     RedisServer,
     redis_binary,
     valkey_binary,
 )
+from weft.errors import ConfigError, WeftError
 from weft.testing.waiting import wait_until
 
 HOLD = """
 import sys, time
-from weft.testing.redis import RedisServer
+from launchers.redis import RedisServer
 with RedisServer(sys.argv[1]) as server:
     print(server.pid, flush=True)
     server.stop()

@@ -3,7 +3,7 @@ import time
 import pytest
 from protego import Protego
 
-from weft.engine.robots import MAX_BYTES, BoundedRobotParser, bounded
+from weft.engine.politeness.robots import MAX_BYTES, BoundedRobotParser, bounded
 from weft.testing.hostile import manners
 
 AGENT = "Weft/1"

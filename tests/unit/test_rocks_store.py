@@ -135,6 +135,18 @@ async def test_reader_of_nothing_says_so(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+async def test_a_store_whose_making_was_cut_short_is_none_yet(tmp_path: Path) -> None:
+    """RocksDB makes its families one by one, and the process may be killed between two."""
+    Rdict(str(tmp_path), layout.rocks_options()).close()
+    with pytest.raises(StoreMissingError):
+        async with RocksFrontier(tmp_path, is_read_only=True):
+            pass
+    async with RocksFrontier(tmp_path) as frontier:
+        await frontier.add([PackedRequest(1, URL, "a")])
+    async with RocksFrontier(tmp_path, is_read_only=True) as frontier:
+        assert (await frontier.stats()).queued == 1
+
+
 @pytest.mark.parametrize("name", ["file", "file/below"])
 async def test_file_is_no_store(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("precious")
@@ -328,6 +340,7 @@ async def cost_of_claim(path: Path, queued: int, hosts: int) -> float:
         return await claim_ms(frontier)
 
 
+@pytest.mark.long
 async def test_cost_of_a_claim_does_not_grow_with_hosts_or_queue(tmp_path: Path) -> None:
     small = await cost_of_claim(tmp_path / "small", 1_000, 10)
     assert await cost_of_claim(tmp_path / "deep", 100_000, 10) < 5 * small
@@ -342,6 +355,7 @@ async def pass_through(frontier: RocksFrontier, count: int) -> None:
         await frontier.finish([Outcome(claim.token, Ending.DONE) for claim in claims])
 
 
+@pytest.mark.long
 async def test_cost_of_a_claim_does_not_grow_with_what_has_passed_through(tmp_path: Path) -> None:
     async with RocksFrontier(tmp_path, UNLIMITED) as frontier:
         await fill(frontier, 2_000, 1)

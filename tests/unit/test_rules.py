@@ -2,7 +2,7 @@ import pytest
 from scrapy import Spider
 from scrapy.settings import Settings
 
-from weft.engine.rules import LinkRules, read_rules
+from weft.engine.requests.rules import LinkRules, read_rules
 
 
 class Allowed(Spider):

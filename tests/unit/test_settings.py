@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from weft.config import FrontierConfig, HostLimits, SharedConfig
-from weft.engine.scrapyparts import ScrapyPart
-from weft.engine.settings import SETTINGS, JobConfig, job_name, read_settings
+from weft.config import FrontierConfig, HostLimits, SharedConfig, job_name
+from weft.engine.scrapy.scrapyparts import ScrapyPart
+from weft.engine.settings import SETTINGS, JobConfig, read_settings
 from weft.errors import ConfigError
 from weft.frontier import Store
 from weft.records import HostKey, Order, Picker, SeenKind, Strategy
@@ -90,7 +90,7 @@ def test_an_embedded_store_is_the_directory_of_the_job() -> None:
 
 def test_what_is_no_store_is_told_with_the_cure() -> None:
     (problem,) = problems(WEFT_STORE="job")
-    assert problem.startswith("WEFT_STORE: 'job' is no store; write rocks:///DIR for")
+    assert problem.startswith("WEFT_STORE: 'job' is not a store; write rocks:///DIR for")
 
 
 # Shared stores
@@ -260,7 +260,11 @@ def test_wrong_order_is_told_with_the_choices() -> None:
 
 
 def test_slots_are_limits_of_single_hosts() -> None:
-    slots = {"a": {"concurrency": 2}, "b": {"delay": 0.5}, "c": {"concurrency": 0, "delay": 0}}
+    slots = {
+        "a": {"concurrency": 2, "jitter": 0, "randomize_delay": False},
+        "b": {"delay": 0.5},
+        "c": {"concurrency": 0, "delay": 0},
+    }
     config = read(DOWNLOAD_SLOTS=slots, DOWNLOAD_DELAY=1, CONCURRENT_REQUESTS_PER_DOMAIN=4)
     assert config.limits_of("a") == HostLimits(1000, 2)
     assert config.limits_of("b") == HostLimits(500, 4)
@@ -298,9 +302,11 @@ def test_by_address_limits_are_those_of_addresses() -> None:
     config = read(WEFT_HOST_KEY="ip", DOWNLOAD_SLOTS=slots)
     assert config.limits_of("192.0.2.1").delay_ms == 1000
     assert problems(WEFT_HOST_KEY="ip", DOWNLOAD_SLOTS={"example.org": {}}) == [
-        "DOWNLOAD_SLOTS['example.org'] names a host, and with WEFT_HOST_KEY = 'ip' limits are "
-        "those of addresses; name its address"
+        "DOWNLOAD_SLOTS['example.org'] names a host, but with WEFT_HOST_KEY = 'ip' limits "
+        "apply to addresses; name its address (the name of a slot has no dot then)"
     ]
+    config = read(WEFT_HOST_KEY="ip", DOWNLOAD_SLOTS={"slow": {"delay": 2}})
+    assert config.limits_of("slow").delay_ms == 2000
 
 
 @pytest.mark.parametrize(
@@ -314,7 +320,7 @@ def test_by_address_limits_are_those_of_addresses() -> None:
 )
 def test_slot_that_cannot_be_is_told(own: object) -> None:
     assert problems(DOWNLOAD_SLOTS={"h": own}) == [
-        f"DOWNLOAD_SLOTS['h'] is {own!r}; delay and concurrency are numbers, 0 or more"
+        f"DOWNLOAD_SLOTS['h'] is {own!r}; delay and concurrency must be numbers, 0 or more"
     ]
 
 
@@ -343,5 +349,5 @@ def test_parts_of_scrapy_are_named() -> None:
     [problem] = problems(WEFT_SCRAPY_PARTS=["handler", "wheel", "hull"])
     assert problem == (
         "WEFT_SCRAPY_PARTS names wheel, hull; "
-        "there are engine, handler, signals, stats, log, duplicates"
+        "choose from engine, handler, signals, stats, log, duplicates"
     )

@@ -18,8 +18,9 @@ from urllib.parse import urldefrag, urlencode, urljoin, urlsplit
 
 import pytest
 
+from weft import demo
 from weft.errors import ConfigError, WeftError
-from weft.testing import Hit, Site, SiteServer, demo
+from weft.testing import Hit, Site, SiteServer
 from weft.testing.site.special import BOMB_BYTES, LONG_URL_CHARS
 from weft.testing.waiting import wait_until
 
@@ -405,6 +406,27 @@ def test_hits_tell_all_requests_in_order() -> None:
     times = [before_s, *(hit.at_s for hit in hits), time.monotonic()]
     assert times == sorted(times)
     assert {hit.host for hit in hits} == {"127.0.0.1"}
+
+
+def test_hits_say_how_much_earlier_they_may_have_arrived() -> None:
+    """Of a request on an open connection, and of one on a connection that has to be accepted."""
+    request = b"GET /p/1.html HTTP/1.1\r\nHost: a\r\n\r\n"
+    with SiteServer(Site()) as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as known:
+            known.sendall(request)
+            assert known.recv(1)
+            os.kill(server.pid, signal.SIGSTOP)
+            sent_at_s = time.monotonic()
+            known.sendall(request)
+            with socket.create_connection(("127.0.0.1", server.port)) as new:
+                new.sendall(request)
+                time.sleep(0.2)
+                os.kill(server.pid, signal.SIGCONT)
+                assert new.recv(1)
+        _, *late = server.hits()
+    assert len(late) == 2
+    for hit in late:
+        assert hit.at_s - hit.held_up_s <= sent_at_s + 0.05
 
 
 def test_forget_empties_log_and_memory() -> None:

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from weft.engine.recent import RecentNumbers
-from weft.engine.spider import (
+from weft.engine.requests.recent import RecentNumbers
+from weft.engine.spiders.site import (
     MAX_URL_LENGTH,
     base_of,
     is_page,

@@ -5,14 +5,14 @@ import pytest
 from weft.errors import ConfigError
 from weft.sinks import SinkConfig, make_sink
 from weft.sinks.sql import SqlSink
-from weft.sinks.sql.address import Address, parse_address
+from weft.sinks.sql.address import SqlAddress, parse_address
 
 
 def test_all_parts_of_an_address() -> None:
     parsed = parse_address("mysql://me%40work:p%2Fw%3A%25@db.example:3307/my%20shop/b%C3%BCcher")
-    assert parsed == Address(
+    assert parsed == SqlAddress(
         scheme="mysql",
-        shown="mysql://***@db.example:3307/my%20shop/b%C3%BCcher",
+        place="mysql://***@db.example:3307/my%20shop/b%C3%BCcher",
         database="my shop",
         table="bücher",
         user="me@work",
@@ -49,19 +49,19 @@ def test_file_of_sqlite() -> None:
 @pytest.mark.parametrize(
     ("output", "reason"),
     [
-        ("mysql://h", "names no database and table"),
-        ("mysql://h/d", "names no database and table"),
-        ("mysql://h/d/", "names no table"),
+        ("mysql://h", "does not name a database and a table"),
+        ("mysql://h/d", "does not name a database and a table"),
+        ("mysql://h/d/", "does not name a table"),
         ("mysql://h/d/t/u", "more than a database and a table"),
         ("mysql://h/d/a.b", "'a.b' cannot be the name of a table"),
         ("mysql://h/d/a%00b", "cannot be the name of a table"),
         ("mysql://h/d/%20a", "cannot be the name of a table"),
         ("mysql://h:port/d/t", "Port could not be cast"),
         ("mysql://h/d/" + "x" * 64, "longer than 63 bytes"),
-        ("mysql://h/d/t?sll=require", "'sll' is no option of it"),
-        ("mysql://h/d/t?ssl=yes", "ssl can be disable, require, verify-full"),
+        ("mysql://h/d/t?sll=require", "'sll' is not one of its options: ssl, ssl_ca, unix_socket"),
+        ("mysql://h/d/t?ssl=yes", "ssl must be one of disable, require, verify-full"),
         ("postgresql://h/d/.t", "'' cannot be the name of a schema"),
-        ("sqlite:///x.db/sqlite_items", "keeps names that start with sqlite_"),
+        ("sqlite:///x.db/sqlite_items", "reserves names that start with sqlite_"),
     ],
 )
 def test_wrong_address_is_refused_with_the_right_form(output: str, reason: str) -> None:
@@ -75,7 +75,7 @@ def test_password_is_never_shown() -> None:
     with pytest.raises(ConfigError) as caught:
         parse_address("mysql://me:secret@h/d?x=1")
     assert "secret" not in str(caught.value)
-    assert "secret" not in parse_address("mysql://me:secret@h/d/t").shown
+    assert "secret" not in parse_address("mysql://me:secret@h/d/t").place
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ async def test_database_of_another_program_is_refused(tmp_path: Path) -> None:
 async def test_file_that_is_no_database_is_refused(tmp_path: Path, size: int) -> None:
     path = tmp_path / "items.db"
     path.write_bytes(b"x" * size)
-    await assert_refused(path, StoreError, "no SQLite database; move it away")
+    await assert_refused(path, StoreError, "not an SQLite database; move it away")
 
 
 async def test_empty_file_is_taken(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from weft.engine import stops as process_stops
-from weft.engine.stops import CUT_S, Stops, cuttables
+from weft.engine.politeness import stops as process_stops
+from weft.engine.politeness.stops import CUT_S, Stops, cuttables
 
 
 @pytest.fixture(autouse=True)

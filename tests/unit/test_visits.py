@@ -11,9 +11,10 @@ from scrapy import Request
 
 from weft.clock import monotonic_s
 from weft.config import FrontierConfig, HostLimits
-from weft.engine import visits as module
-from weft.engine.gate import Gate, Limits
-from weft.engine.visits import Visits
+from weft.engine.politeness import visits as module
+from weft.engine.politeness.gate import Gate, HostBudget
+from weft.engine.politeness.visitedhosts import LAZY_S
+from weft.engine.politeness.visits import Visits
 from weft.errors import StoreError, WeftError
 from weft.frontier import MemoryFrontier
 from weft.frontier.turns import Visitors
@@ -51,7 +52,7 @@ class Store(MemoryFrontier):
 
 
 class Worker:
-    def __init__(self, store: Store, name: str, limits: Limits) -> None:
+    def __init__(self, store: Store, name: str, limits: HostBudget) -> None:
         self.store = store
         self.name = name
         self.limits = limits
@@ -67,15 +68,16 @@ class Worker:
     async def send_side(self, host: str = HOST) -> Request:
         """A side request, when it has passed the gate."""
         request = Request(f"http://{host}/side")
-        with self.visits.side_turn(request, host) as turn:
-            assert await self.gate.wait(request, host, self.limits, turn, yes)
+        with self.visits.turns.side_turn(request, host) as turn:
+            assert await self.gate.wait(request, host, lambda: self.limits, turn, yes)
         return request
 
     async def send_claim(self) -> Request:
         request = Request(f"http://{HOST}/page")
-        if not self.visits.is_free(HOST) or not self.gate.try_pass(request, HOST, self.limits):
-            turn = self.visits.claim_turn(request, HOST)
-            assert await self.gate.wait(request, HOST, self.limits, turn, yes)
+        turns = self.visits.turns
+        if not turns.is_free(HOST) or not self.gate.try_pass(request, HOST, self.limits):
+            turn = turns.claim_turn(request, HOST)
+            assert await self.gate.wait(request, HOST, lambda: self.limits, turn, yes)
         return request
 
     async def claim(self, count: int = 1) -> Claims:
@@ -85,7 +87,7 @@ class Worker:
 
     def leave(self, request: Request) -> None:
         self.gate.leave(request)
-        self.visits.leave(request)
+        self.visits.turns.leave(request)
 
 
 @asynccontextmanager
@@ -95,7 +97,7 @@ async def workers(
     store = Store(FrontierConfig(limits=HostLimits(round(delay_s * 1000), concurrency=8), **config))
     pages = [f"http://{HOST}/{number}" for number in range(9)]
     await store.add([PackedRequest(i, url, HOST) for i, url in enumerate(pages, 1)])
-    opened = [Worker(store, name, Limits(delay_s, concurrency)) for name in names.split()]
+    opened = [Worker(store, name, HostBudget(delay_s, concurrency)) for name in names.split()]
     for worker in opened:
         worker.visits.start()
     try:
@@ -119,7 +121,7 @@ async def test_a_side_request_takes_a_turn_and_gives_it_back() -> None:
         assert me.store.there.visitors[0].places == 1
         me.leave(request)
         await until(lambda: me.store.there.is_over, "the turn is given back")
-        await until(lambda: not me.visits._hosts, "the host is forgotten")
+        await until(lambda: not [*me.visits._hosts], "the host is forgotten")
 
 
 async def test_claims_need_no_turns() -> None:
@@ -173,11 +175,11 @@ async def test_a_turn_that_nobody_wants_any_more_is_given_back() -> None:
 async def test_a_turn_that_is_too_old_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     async with workers("me") as [me]:
         watch = [monotonic_s()]
-        monkeypatch.setattr(me.visits, "_now_s", lambda: watch[0])
-        me.visits._host(HOST).turns = 1
-        me.visits._host(HOST).turns_until_s = watch[0] + 1
+        monkeypatch.setattr(me.visits.turns, "_now_s", lambda: watch[0])
+        me.visits._hosts[HOST].turns = 1
+        me.visits._hosts[HOST].turns_until_s = watch[0] + 1
         watch[0] += 1
-        assert not me.visits.take(Request("http://a/"), HOST)
+        assert not me.visits.turns.take(Request("http://a/"), HOST)
 
 
 # Several
@@ -206,6 +208,20 @@ async def test_workers_keep_the_delay_together() -> None:
         await asyncio.gather(*map(send, both))
     gaps = [later - earlier for earlier, later in pairwise(times_s)]
     assert min(gaps) > 0.045
+
+
+async def test_others_wait_for_a_request_that_is_still_connecting() -> None:
+    delay_s = 0.05
+    async with workers(delay_s=delay_s, concurrency=8) as [me, you]:
+        connecting = await me.send_side()
+        waiting = asyncio.ensure_future(you.send_side())
+        await asyncio.sleep(2 * LAZY_S)
+        assert not waiting.done()
+        assert me.gate.hold_s(connecting) == 0
+        sent_at_s = monotonic_s()
+        me.visits.turns.note_sent(connecting)
+        await waiting
+        assert monotonic_s() - sent_at_s > 0.9 * delay_s
 
 
 async def test_the_owner_of_a_host_takes_turns_when_it_is_called() -> None:
@@ -269,8 +285,8 @@ async def test_claims_need_no_turns_when_the_host_is_not_shared_any_more(
     async with workers() as [owner, you]:
         you.leave(await you.send_side())
         await owner.claim()
-        assert not owner.visits.is_free(HOST)
-        await until(lambda: owner.visits.is_free(HOST), "it is not shared any more")
+        assert not owner.visits.turns.is_free(HOST)
+        await until(lambda: owner.visits.turns.is_free(HOST), "it is not shared any more")
         await owner.send_claim()
 
 
@@ -281,9 +297,9 @@ async def test_a_call_that_comes_while_we_ask_is_not_forgotten() -> None:
         calls = known.calls
         me.visits.note_shared([HOST])
         me.visits._note_sharing(HOST, known, calls, 0)
-        assert not me.visits.is_free(HOST)
+        assert not me.visits.turns.is_free(HOST)
         me.visits._note_sharing(HOST, known, known.calls, 0)
-        assert me.visits.is_free(HOST)
+        assert me.visits.turns.is_free(HOST)
 
 
 # Pauses and delays

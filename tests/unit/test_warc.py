@@ -16,7 +16,7 @@ from warcs import read_pages, read_warc
 from weft.errors import ConfigError, StoreError, StoreFullError
 from weft.sinks.archive import Page, is_archive, make_archive
 from weft.sinks.base import SinkConfig
-from weft.sinks.warc import WarcArchive, whole_members_bytes
+from weft.sinks.warc.archive import WarcArchive, whole_members_bytes
 from weft.testing.clock import FakeClock
 
 AT_MS = 1_800_000_000_123
@@ -325,13 +325,13 @@ def test_archives_are_known_by_their_scheme() -> None:
 
 @pytest.mark.parametrize("output", ["warc://", "warc:///"])
 def test_an_archive_needs_a_directory(output: str) -> None:
-    with pytest.raises(ConfigError, match="say warc://DIR"):
+    with pytest.raises(ConfigError, match="write warc://DIR"):
         make_archive(output, SinkConfig(Path("job")))
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "warcio.warcwriter", None)
-    for module in ("weft.sinks.warc", "weft.sinks.warcrecords"):
+    for module in ("weft.sinks.warc.archive", "weft.sinks.warc.records"):
         monkeypatch.delitem(sys.modules, module)
     with pytest.raises(ConfigError, match=r"pages cannot go to warc://x .*pip install 'weft\[warc"):
         make_archive("warc://x", SinkConfig(Path("job")))

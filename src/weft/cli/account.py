@@ -1,31 +1,19 @@
-"""How a crawl stands, in sentences."""
+"""Describes the state of a crawl in sentences."""
 
 from collections.abc import Iterator, Sequence
-
-import msgspec
 
 from weft.cli.output import count
 from weft.config import DEFAULT_BAD_URL_MS
 from weft.records import HostState, SeenReport, Stats
+from weft.services.frontiers import Look
 
-#: Hosts that are named; of the others their number is told.
+#: Hosts that are named; the others are counted.
 NAMED = 3
 _HOUR_MS = 3_600_000
 
 
-class Look(msgspec.Struct, frozen=True):
-    """What a frontier says of itself at one moment."""
-
-    stats: Stats
-    #: All that have requests queued, parked or claimed.
-    hosts: Sequence[HostState] = ()
-    is_finished: bool = False
-    #: None: the frontier does not tell.
-    seen: SeenReport | None = None
-
-
 def tell(look: Look, *, now_ms: int) -> Iterator[str]:
-    """The account of a frontier, line by line; what there is none of is left out."""
+    """Describe a frontier line by line; zero counts are left out."""
     yield _tell_end(look)
     for line in (*_left(look, now_ms), *_ended(look.stats), *_found(look), *_troubles(look.stats)):
         yield f"  {line}"
@@ -36,14 +24,14 @@ def _tell_end(look: Look) -> str:
     if stats.pending:
         verb = "is" if stats.pending == 1 else "are"
         return f"Not finished: {count(stats.pending, 'request')} {verb} left."
-    if look.is_finished:
-        return f"Finished: nothing is left{', but for what is held' if stats.held else ''}."
+    if look.is_finished or stats.held:
+        return f"Finished: nothing is left{' except what is held' if stats.held else ''}."
     if not stats.added:
-        return "Nothing was found yet, not even a start request."
-    return "Nothing is left, but the crawl has not ended by itself yet; the same command ends it."
+        return "Nothing has been found yet, not even a start request."
+    return "Nothing is left, but the crawl has not ended yet; run the same command to end it."
 
 
-# What is left
+# What is left to do
 
 
 def _left(look: Look, now_ms: int) -> Iterator[str]:
@@ -58,8 +46,7 @@ def _left(look: Look, now_ms: int) -> Iterator[str]:
     if stats.parked:
         yield f"{stats.parked:,} parked in compressed blocks, because their buckets are full"
     if stats.claimed:
-        whose = "a worker" if stats.claimed == 1 else "workers"
-        yield f"{stats.claimed:,} claimed: in the hands of {whose}"
+        yield f"{stats.claimed:,} claimed by {'a worker' if stats.claimed == 1 else 'workers'}"
     if waiting:
         yield _tell_next(waiting, now_ms)
     if tired := [host for host in waiting if host.backoff and host.next_at_ms > now_ms]:
@@ -77,9 +64,9 @@ def _kinds(stats: Stats) -> str:
 def _tell_next(waiting: Sequence[HostState], now_ms: int) -> str:
     host = min(waiting, key=lambda host: host.next_at_ms)
     if host.next_at_ms <= now_ms:
-        return "the next may be fetched now"
-    why = "said that it has had enough" if host.backoff else "is within its delay"
-    return f"the next may be fetched {_in(host.next_at_ms - now_ms)}: {host.host} {why}"
+        return "the next can be fetched now"
+    why = "asked for a pause" if host.backoff else "has a delay"
+    return f"the next can be fetched {_in(host.next_at_ms - now_ms)}: {host.host} {why}"
 
 
 def _tell_held(number: int, held: Sequence[HostState], now_ms: int) -> str:
@@ -87,7 +74,7 @@ def _tell_held(number: int, held: Sequence[HostState], now_ms: int) -> str:
     first_ms = min((host.bad_until_ms for host in held), default=now_ms) - now_ms
     return (
         f"{number:,} held, because their hosts do not exist{whose}; "
-        f"tried again by the same command, the first {_in(first_ms)}"
+        f"run the same command to retry them, the first {_in(first_ms)}"
     )
 
 
@@ -104,7 +91,7 @@ def _in(ms: int) -> str:
     return f"in {ms / 60_000:,.0f} min"
 
 
-# What was
+# What was done
 
 
 def _ended(stats: Stats) -> Iterator[str]:
@@ -113,10 +100,9 @@ def _ended(stats: Stats) -> Iterator[str]:
         yield f"{count(stats.replaced, 'request')} replaced: retried or redirected"
     if stats.failed:
         what, hours = count(stats.failed, "request"), DEFAULT_BAD_URL_MS // _HOUR_MS
-        they = "it is" if stats.failed == 1 else "they are"
-        yield f"{what} failed; taken again when {they} found after {hours} hours"
+        yield f"{what} failed; retried if found again after {hours} hours"
     if stats.refused:
-        yield f"{count(stats.refused, 'request')} refused, as by robots.txt or a limit"
+        yield f"{count(stats.refused, 'request')} refused, for example by robots.txt or a limit"
 
 
 def _found(look: Look) -> Iterator[str]:
@@ -124,9 +110,9 @@ def _found(look: Look) -> Iterator[str]:
     if look.seen:
         yield _tell_seen(look.seen)
     for number, what in (
-        (stats.known, "to what was known"),
+        (stats.known, "to known URLs"),
         (stats.dropped, "dropped by a rule"),
-        (stats.skipped_bad, "to what had failed before"),
+        (stats.skipped_bad, "to URLs that had failed before"),
     ):
         if number:
             yield f"{count(number, 'link')} {what}"
@@ -138,7 +124,7 @@ def _tell_seen(seen: SeenReport) -> str:
         return f"{known}, exactly, in {count(seen.parts, 'set')}"
     return (
         f"{known}, in {count(seen.parts, 'layer')} of Bloom filters of {seen.size_bytes:,} bytes, "
-        f"{seen.fill:.1%} full; about {seen.error:.4%} of new URLs are taken for known"
+        f"{seen.fill:.1%} full; about {seen.error:.4%} of new URLs are mistaken for known ones"
     )
 
 
@@ -146,7 +132,7 @@ def _troubles(stats: Stats) -> Iterator[str]:
     for number, noun, what in (
         (stats.reclaimed, "claim", "taken back from workers that did not renew them"),
         (stats.released, "claim", "given back untouched"),
-        (stats.stale, "outcome", "came too late, and were ignored"),
+        (stats.stale, "outcome", "ignored, having come too late"),
     ):
         if number:
             yield f"{count(number, noun)} {what}"

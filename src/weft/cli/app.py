@@ -1,28 +1,85 @@
-"""The commands of `weft`, put together."""
+"""Puts together the commands of `weft`.
 
-from typing import Annotated
+Only the requested command is imported. The others have just their name and help, so that
+`weft --help` answers at once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Annotated, NamedTuple
 
 import typer
 
 from weft._version import __version__
-from weft.cli.bench import bench
-from weft.cli.crawl import crawl
-from weft.cli.demo import demo
-from weft.cli.frontier import frontier
-from weft.cli.importing import import_scrapy_redis
-from weft.cli.items import items
-from weft.cli.jobs import job, jobs
-from weft.cli.nodes import node, nodes, worker
-from weft.cli.simulate import simulate
-from weft.cli.stats import stats
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+
+class CommandEntry(NamedTuple):
+    """Where a command is: a function, or a Typer app with its own commands."""
+
+    module: str
+    name: str
+    #: The first line of its help.
+    about: str
+
+
+COMMANDS: Mapping[str, CommandEntry] = {
+    "crawl": CommandEntry(
+        "crawl", "crawl", "Crawl a site or run a Scrapy spider, without losing anything."
+    ),
+    "demo": CommandEntry(
+        "demo", "demo", "Crawl a bundled site on this machine and show what was found."
+    ),
+    "items": CommandEntry(
+        "items", "items", "Read back items from the sink where a crawl stored them."
+    ),
+    "stats": CommandEntry(
+        "stats", "stats", "Show the pages, items and failures of a job by day or hour."
+    ),
+    "frontier": CommandEntry("frontier", "frontier", "Inspect the frontier of a job."),
+    "worker": CommandEntry(
+        "nodes", "worker", "Make this machine a node that works on the jobs of a store."
+    ),
+    "nodes": CommandEntry(
+        "nodes", "nodes", "List the nodes and their workers: state, load, buckets, pages."
+    ),
+    "node": CommandEntry("nodes", "node", "Control a node."),
+    "jobs": CommandEntry(
+        "jobs", "jobs", "List the jobs of a store: state, workers, pages queued and done."
+    ),
+    "job": CommandEntry("jobs", "job", "Start and control jobs that nodes work on."),
+    "simulate": CommandEntry("simulate", "simulate", "Simulate what a cluster would do."),
+}
+
+
+def make_app(words: Sequence[str]) -> typer.Typer:
+    """`words`: the command line; commands that are not in it are not imported."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        # Rich takes as long to load as everything else.
+        rich_markup_mode="markdown" if COMMANDS.keys() & set(words) else None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(weft)
+    for name, entry in COMMANDS.items():
+        command = load(entry) if name in words else _absent
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name, help=entry.about if command is _absent else None)(command)
+    return app
+
+
+def load(entry: CommandEntry) -> Callable[..., None] | typer.Typer:
+    found: Callable[..., None] | typer.Typer = getattr(
+        import_module(f"weft.cli.{entry.module}"), entry.name
+    )
+    return found
+
+
+def _absent() -> None:
+    raise AssertionError("the requested command is always imported")
 
 
 def _show_version(is_wanted: bool) -> None:
@@ -31,7 +88,6 @@ def _show_version(is_wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def weft(
     version: Annotated[
         bool,
@@ -41,20 +97,5 @@ def weft(
     """A web crawler that loses nothing, hammers nobody and hides nothing.
 
     `weft demo` shows it at work. `weft crawl https://example.org/` crawls a site; stop it at any
-    time, even with `kill -9`: the same command goes on where it stopped.
+    time, even with `kill -9`: the same command continues where it stopped.
     """
-
-
-app.command()(crawl)
-app.command()(demo)
-app.command()(items)
-app.command()(stats)
-frontier.command("import-scrapy-redis")(import_scrapy_redis)
-app.add_typer(frontier, name="frontier")
-app.command()(worker)
-app.command()(nodes)
-app.add_typer(node, name="node")
-app.command()(jobs)
-app.add_typer(job, name="job")
-app.add_typer(simulate, name="simulate")
-app.command()(bench)

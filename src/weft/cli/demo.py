@@ -10,9 +10,8 @@ from rich.table import Table
 
 from weft.cli.crawl import crawl_and_report
 from weft.cli.output import results, say
-from weft.config import DEFAULT_JOBS_DIR
-from weft.engine.settings import DEFAULT_ITEMS
-from weft.engine.target import find_target
+from weft.config import DEFAULT_ITEMS, DEFAULT_JOBS_DIR
+from weft.services.crawls import plan_crawl
 from weft.testing import Site, SiteServer
 from weft.urls import host_key
 
@@ -21,12 +20,12 @@ ROWS = 25
 
 
 def demo() -> None:
-    """Crawl a bundled news and book-shop site on this machine and show what was found."""
+    """Crawl a bundled site on this machine and show what was found."""
     job_dir = DEFAULT_JOBS_DIR / "demo"
     with SiteServer(Site(theme="demo")) as server:
-        say(f"A small news and book-shop site is served at {server.url}")
-        target = find_target([server.url], {})
-        code = crawl_and_report(target, {"WEFT_STORE": f"rocks://{job_dir}"}, is_fresh=True)
+        say(f"Serving a small news and bookshop site at {server.url}")
+        crawl = plan_crawl([server.url], {}, {"WEFT_STORE": f"rocks://{job_dir}"})
+        code = crawl_and_report(crawl, is_fresh=True)
     show_pages(job_dir / DEFAULT_ITEMS)
     sys.exit(code)
 

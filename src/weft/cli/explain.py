@@ -1,4 +1,4 @@
-"""What a frontier knows about a URL, in sentences."""
+"""Describes what a frontier knows about a URL in sentences."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -20,14 +20,14 @@ def tell(url: str, told: Explanation, *, now_ms: int) -> Iterator[str]:
     for fetch in told.fetches:
         yield f"  {_tell_fetch(fetch)}"
     if told.claim:
-        yield f"  in the hands of {told.claim.owner} until {_at(told.claim.until_ms)}"
+        yield f"  claimed by {told.claim.owner} until {_at(told.claim.until_ms)}"
     elif told.is_parked:
         yield f"  waiting in a compressed block of {_tell_host(told, now_ms)}"
     elif told.queued_kind is not None:
         kind = told.queued_kind.name.lower()
         yield f"  waiting in the {kind} queue of {_tell_host(told, now_ms)}"
     if told.bad_until_ms > now_ms:
-        yield f"  taken again when it is found after {_at(told.bad_until_ms)}"
+        yield f"  retried if found again after {_at(told.bad_until_ms)}"
 
 
 def _tell_origin(told: Explanation) -> str:
@@ -36,9 +36,9 @@ def _tell_origin(told: Explanation) -> str:
     if told.seen_at_ms is not None:
         return f"seen {_at(told.seen_at_ms)} as a start request"
     if told.fetches or told.claim or told.is_parked or told.queued_kind is not None:
-        return "asked for unfiltered: as a start request, or with dont_filter"
+        return "requested without the duplicate filter: as a start request, or with dont_filter"
     if told.kind is not None:
-        return "fetched elsewhere: it was known before this job"
+        return "fetched elsewhere, before this job"
     if told.dropped_by:
         return f"dropped {_at(told.dropped_at_ms)}: {told.dropped_by}"
     return "never seen in this job"
@@ -59,7 +59,7 @@ def _tell_host(told: Explanation, now_ms: int) -> str:
         return "its host"
     place = f"{host.host}, one of {host.queued + host.parked:,}"
     if host.bad_until_ms > now_ms:
-        return f"{place}; the host does not exist, tried again {_at(host.bad_until_ms)}"
+        return f"{place}; the host does not exist, retried {_at(host.bad_until_ms)}"
     if host.next_at_ms > now_ms:
         why = "backing off" if host.backoff else "within its delay"
         return f"{place}; the host is {why} until {_at(host.next_at_ms)}"

@@ -1,4 +1,4 @@
-"""Items as a table for people, as JSON lines, and as CSV."""
+"""Items as a table, as JSON lines, and as CSV."""
 
 import csv
 import sys
@@ -16,13 +16,13 @@ from rich.text import Text
 from weft.cli.output import WIDE, count, results, say, show
 from weft.sinks.conditions import text_of
 from weft.sinks.encoding import encode_fields
-from weft.sinks.reading import StoredItem
+from weft.sinks.readback import StoredItem
 
-#: Columns of a table are no wider than this; longer values are cut.
+#: Maximum width of a table column; longer values are cut.
 MAX_COLUMN = 40
-#: What a column takes besides its values.
+#: Width of a column besides its values.
 _GAP = 3
-#: Items that wait for the names of all columns stay in memory up to this size.
+#: Items that wait for the names of all columns are kept in memory up to this size.
 _SPOOL_BYTES = 8 << 20
 
 
@@ -42,7 +42,7 @@ async def write_json_lines(items: AsyncIterator[StoredItem], *, has_all: bool) -
 
 
 async def write_csv(items: AsyncIterator[StoredItem], *, has_all: bool) -> None:
-    """The first line needs the fields of all items; so they are kept aside until all are known."""
+    """The header needs the fields of all items, so the items are spooled until all are known."""
     names: dict[str, None] = {}
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES) as aside:
         async for item in items:
@@ -64,7 +64,7 @@ def _write_rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None
 
 
 class _Utf8:
-    """Standard output, whatever the locale says."""
+    """Standard output in UTF-8, whatever the locale is."""
 
     def write(self, text: str) -> None:
         sys.stdout.buffer.write(text.encode())
@@ -92,7 +92,7 @@ def _cell(value: Any) -> str:
 
 
 def _fitting(names: Sequence[str], rows: Sequence[Mapping[str, Any]], width: int) -> int:
-    """How many columns fit, the first at least."""
+    """How many columns fit; at least one."""
     width -= 1
     for number, name in enumerate(names):
         cells = (_cell(fields.get(name)) for fields in rows)
@@ -117,5 +117,5 @@ def _tell_shown(shown: int, left_out: Sequence[str], *, has_more: bool) -> str:
     if has_more:
         told = f"The first {told}; --limit shows more"
     if left_out:
-        told += f"; without {', '.join(left_out)}, for which there is no room (--format jsonl)"
+        told += f"; no room for {', '.join(left_out)} (see --format jsonl)"
     return f"{told}."

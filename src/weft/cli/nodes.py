@@ -14,29 +14,28 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from weft.cli import INTERRUPTED
-from weft.cli.cluster import Cluster, open_cluster, wait_for
-from weft.cli.options import AsJson, SharedStoreUrl, shared_store
+from weft.cli.options import AsJson, SharedStoreUrl
 from weft.cli.output import count, results, say, show, show_logs, warn
-from weft.cluster.jobs import Worker
-from weft.cluster.nodes import DutyState, Node, NodeOrder, NodeState
+from weft.cluster.nodes import Node, NodeJobState
 from weft.cluster.weights import LEAST, MOST
 from weft.errors import ConfigError
-from weft.frontier import Store
 from weft.node.agent import Agent
-from weft.node.duties import NodeConfig
+from weft.node.config import NodeConfig
 from weft.node.machine import can_steer, usable_cores
+from weft.services.nodes import (
+    JobWorker,
+    SteeredNode,
+    describe_age,
+    drain_node,
+    list_nodes,
+    resume_node,
+    stop_node,
+)
+from weft.services.stores import shared_store
 
-#: A worker that is lost is listed for so long.
-SHOW_LOST_MS = 60_000
-
-node = typer.Typer(no_args_is_help=True, help="Steer a node.")
+node = typer.Typer(no_args_is_help=True, help="Control a node.")
 
 NodeName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the node.")]
-
-
-class JobWorker(msgspec.Struct, frozen=True):
-    job: str
-    worker: Worker
 
 
 def worker(
@@ -46,14 +45,14 @@ def worker(
         typer.Option(
             min=1,
             metavar="N",
-            help="Worker processes for each running job. Default: one for each core.",
+            help="Worker processes per running job. Default: one per core.",
             show_default=False,
         ),
     ] = None,
     name: Annotated[
         str | None,
         typer.Option(
-            help="Name of this node, unlike those of all others. Default: that of the machine.",
+            help="Name of this node; it must be unique. Default: the host name of the machine.",
             show_default=False,
         ),
     ] = None,
@@ -62,23 +61,25 @@ def worker(
         typer.Option(
             min=LEAST,
             max=MOST,
-            help="How much work each of its workers takes beside those of other nodes. "
-            "Default: by the speed that is measured.",
+            help="How much work each of its workers takes, relative to workers of other nodes. "
+            "Default: based on their measured speed.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Make this machine a node: it works on all jobs that `weft job start` has started.
+    """Make this machine a node that works on the jobs of a store.
+
+    Jobs are started by `weft job start`.
 
         weft worker --store redis://crawl.example:6379/0
 
-    Spiders, and files that items go to, are looked for in the directory where this is run. Ctrl-C
-    or SIGTERM drains it: its workers finish what is under way. A second one kills them.
+    Spiders are looked up, and files with items are written, in the directory where this is run.
+    Ctrl-C or SIGTERM drains it: its workers finish what is in progress. A second one kills them.
     """
     if not can_steer():
         raise ConfigError(
-            "this system lacks the signals that the workers of a node are steered with; make a "
-            "Linux or macOS machine a node, or run `weft crawl` with the same --store here"
+            "this system lacks the signals that control the workers of a node; use a Linux or "
+            "macOS machine as a node, or run `weft crawl` with the same --store here"
         )
     config = NodeConfig(shared_store(store), _node_name(name), processes or usable_cores(), weight)
     show_logs("WARNING")
@@ -97,7 +98,7 @@ def _node_name(name: str | None) -> str:
     found = socket.gethostname() if name is None else name
     if not re.fullmatch(r"[\w.-]+", found):
         raise ConfigError(
-            f"--name {found!r}: a node is named with letters, digits, dots, dashes, underscores"
+            f"--name {found!r}: use only letters, digits, dots, dashes and underscores"
         )
     return found
 
@@ -106,34 +107,22 @@ def _node_name(name: str | None) -> str:
 
 
 def nodes(store: SharedStoreUrl, as_json: AsJson = False) -> None:
-    """The nodes and their workers: state, last sign of life, load, buckets, pages.
+    """List the nodes and their workers: state, load, buckets, pages.
 
-    A node or worker that was not heard of for ten seconds is lost.
+    A node or worker that has not been heard from for ten seconds is lost.
     """
-    found, workers = asyncio.run(_look(shared_store(store)))
+    found = asyncio.run(list_nodes(shared_store(store)))
     if as_json:
-        told = {"nodes": [_as_data(each) for each in found], "workers": [*map(_as_row, workers)]}
+        told = {"nodes": [*map(_as_data, found.nodes)], "workers": [*map(_as_row, found.workers)]}
         results.print_json(msgspec.json.encode(told).decode())
         return
-    if not found and not workers:
+    if not found.nodes and not found.workers:
         say(f"There is no node; `weft worker --store {shared_store(store).place}` starts one.")
         return
-    show(_table(found, workers))
-    for each in found:
+    show(_table(found.nodes, found.workers))
+    for each in found.nodes:
         for line in _troubles(each):
             say(line)
-
-
-async def _look(store: Store) -> tuple[list[Node], list[JobWorker]]:
-    async with open_cluster(store) as cluster:
-        by_job = await cluster.jobs.workers(await cluster.jobs.names())
-        workers = [
-            JobWorker(job, each)
-            for job, found in by_job.items()
-            for each in found
-            if each.heard_ago_ms < SHOW_LOST_MS
-        ]
-        return await cluster.nodes.all(), workers
 
 
 def _as_data(each: Node) -> dict[str, object]:
@@ -157,7 +146,7 @@ def _table(found: Sequence[Node], workers: Iterable[JobWorker]) -> Table:
         table.add_column(name, justify="right")
     by_node: dict[str, list[JobWorker]] = defaultdict(list)
     for each in workers:
-        # Those that were started by hand belong to no node, but to a machine.
+        # Workers started by hand belong to a machine, not to a node.
         by_node[each.worker.status.node or each.worker.status.host].append(each)
     known = {each.name: each for each in found}
     for name in [*known, *sorted(by_node.keys() - known.keys())]:
@@ -174,7 +163,7 @@ def _node_row(each: Node, workers: Sequence[JobWorker]) -> list[str]:
     return [
         each.name,
         each.state,
-        _age(each.heard_ago_ms),
+        describe_age(each.heard_ago_ms),
         count(len(status.jobs), "job"),
         str(sum(own.worker.status.buckets for own in workers)),
         "",
@@ -191,7 +180,7 @@ def _worker_row(each: JobWorker) -> list[str]:
     return [
         f"  pid {status.pid}",
         each.worker.state,
-        _age(each.worker.heard_ago_ms),
+        describe_age(each.worker.heard_ago_ms),
         each.job,
         str(status.buckets),
         f"{status.weight:g}",
@@ -205,20 +194,15 @@ def _worker_row(each: JobWorker) -> list[str]:
 
 def _troubles(each: Node) -> list[str]:
     failed = {
-        job: duty.reason for job, duty in each.status.jobs.items() if duty.state is DutyState.FAILED
+        job: node_job.reason
+        for job, node_job in each.status.jobs.items()
+        if node_job.state is NodeJobState.FAILED
     }
-    return [f"{each.name} has given up {job}: {reason}" for job, reason in failed.items()]
+    return [f"{each.name} gave up on {job}: {reason}" for job, reason in failed.items()]
 
 
 def _size(number: int) -> str:
     return f"{number / 1e6:.0f} MB" if number < 1e9 else f"{number / 1e9:.1f} GB"
-
-
-def _age(age_ms: int) -> str:
-    seconds = age_ms / 1000
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
 
 
 # weft node
@@ -226,79 +210,30 @@ def _age(age_ms: int) -> str:
 
 @node.command()
 def drain(name: NodeName, store: SharedStoreUrl) -> None:
-    """Let a node finish what is under way and start nothing new, until it is resumed."""
-    asyncio.run(_drain(shared_store(store), name))
+    """Let a node finish what is in progress and start nothing new until it is resumed."""
+    _check(asyncio.run(drain_node(shared_store(store), name)), "drained")
+    say(f"{name} is drained; `weft node resume {name}` lets it work again.")
 
 
 @node.command()
 def resume(name: NodeName, store: SharedStoreUrl) -> None:
-    """Let a node that was drained work again."""
-    asyncio.run(_resume(shared_store(store), name))
+    """Let a drained node work again."""
+    _check(asyncio.run(resume_node(shared_store(store), name)), "running")
+    say(f"{name} is running.")
 
 
 @node.command()
 def stop(name: NodeName, store: SharedStoreUrl) -> None:
-    """Drain a node and end its agent, as SIGTERM does."""
-    asyncio.run(_stop(shared_store(store), name))
-
-
-async def _drain(store: Store, name: str) -> None:
-    async with open_cluster(store) as cluster:
-        await _find_live(cluster, name)
-        await cluster.nodes.tell(name, NodeOrder.DRAIN)
-        seen, is_done = await wait_for(
-            lambda: _find(cluster, name), lambda node: node.state is NodeState.DRAINED
-        )
-    if not is_done:
-        _tell_slow(seen, "drained")
-    say(f"{name} is drained; `weft node resume {name}` lets it work again.")
-
-
-async def _resume(store: Store, name: str) -> None:
-    async with open_cluster(store) as cluster:
-        await _find_live(cluster, name)
-        await cluster.nodes.withdraw(name)
-        seen, is_done = await wait_for(
-            lambda: _find(cluster, name), lambda node: node.state is NodeState.RUNNING
-        )
-    if not is_done:
-        _tell_slow(seen, "running")
-    say(f"{name} is running.")
-
-
-async def _stop(store: Store, name: str) -> None:
-    async with open_cluster(store) as cluster:
-        instance = (await _find_live(cluster, name)).instance
-        await cluster.nodes.tell(name, NodeOrder.STOP)
-        seen, is_done = await wait_for(
-            cluster.nodes.all, lambda nodes: instance not in {node.instance for node in nodes}
-        )
-    if not is_done:
-        _tell_slow(next(node for node in seen if node.instance == instance), "stopped")
+    """Drain a node and stop its agent, as SIGTERM does."""
+    _check(asyncio.run(stop_node(shared_store(store), name)), "stopped")
     say(f"{name} has stopped.")
 
 
-def _tell_slow(node: Node, wanted: str) -> None:
-    """It takes longer; the order stands."""
-    workers = count(sum(duty.workers for duty in node.status.jobs.values()), "worker")
+def _check(steered: SteeredNode, wanted: str) -> None:
+    """End the command with an error if the node has not obeyed yet."""
+    if steered.has_obeyed:
+        return
+    node = steered.node
+    workers = count(sum(job.workers for job in node.status.jobs.values()), "worker")
     warn(f"{node.name} is not {wanted} yet: it is {node.state}, with {workers}; see `weft nodes`")
     raise typer.Exit(1)
-
-
-async def _find(cluster: Cluster, name: str) -> Node:
-    found = await cluster.nodes.all()
-    for each in found:
-        if each.name == name:
-            return each
-    known = ", ".join(each.name for each in found) or "none"
-    raise ConfigError(f"there is no node {name} in {cluster.place}; there are: {known}")
-
-
-async def _find_live(cluster: Cluster, name: str) -> Node:
-    found = await _find(cluster, name)
-    if found.is_lost:
-        raise ConfigError(
-            f"the node {name} is lost: it was last heard of {_age(found.heard_ago_ms)} ago, and "
-            f"hears nothing; if {found.status.host} runs, look at `weft worker` there"
-        )
-    return found

@@ -1,12 +1,11 @@
-"""Options that several commands have, and the settings that they stand for."""
+"""Options that several commands share, and the settings that they set."""
 
 from typing import Annotated, Any
 
 import typer
 
-from weft.engine.settings import DEFAULT_CONCURRENT_REQUESTS
+from weft.config import DEFAULT_CONCURRENT_REQUESTS
 from weft.errors import ConfigError
-from weft.frontier import Store, parse_store
 from weft.records import Order
 from weft.sinks.base import Schema
 
@@ -27,7 +26,7 @@ Outputs = Annotated[
         help="Where items go: FILE.jsonl, .json, .csv, .xml, .parquet or .db, "
         "mongodb://HOST/DB/COLLECTION, mysql:// or postgresql://HOST/DB/TABLE, "
         "sqlite:///FILE.db/TABLE, ftp://HOST/FILE, s3://BUCKET/PREFIX; warc://DIR for raw pages. "
-        "May be given several times. Default: items.db in the job's directory.",
+        "Can be repeated. Default: items.db in the job's directory.",
         show_default=False,
     ),
 ]
@@ -35,8 +34,8 @@ TableSchema = Annotated[
     Schema | None,
     typer.Option(
         "--schema",
-        help="Whether tables get columns for new fields (open, the default), or items that have "
-        "them are refused (strict).",
+        help="What to do about new fields: add columns to tables (open, the default), or refuse "
+        "the items (strict).",
         show_default=False,
     ),
 ]
@@ -48,18 +47,18 @@ QueueOrder = Annotated[
     ),
 ]
 Depth = Annotated[
-    int | None, typer.Option(min=0, help="Follow links so many steps deep; 0: no limit.")
+    int | None, typer.Option(min=0, help="Follow links up to this many steps deep; 0: no limit.")
 ]
 Delay = Annotated[
     float | None,
     typer.Option(min=0.0, metavar="SECONDS", help="Time between two requests to one host."),
 ]
 Concurrency = Annotated[
-    int | None, typer.Option(min=1, help="Requests to one host at the same time; default: 8.")
+    int | None, typer.Option(min=1, help="Concurrent requests to one host; default: 8.")
 ]
 WorkersPerHost = Annotated[
     int | None,
-    typer.Option(min=1, help="Workers that may fetch from one host at the same time; default: 1."),
+    typer.Option(min=1, help="Workers that may fetch from one host concurrently; default: 1."),
 ]
 Pairs = Annotated[
     list[str] | None,
@@ -67,22 +66,22 @@ Pairs = Annotated[
 ]
 Arguments = Annotated[
     list[str] | None,
-    typer.Option("-a", metavar="NAME=VALUE", help="Give the spider an argument."),
+    typer.Option("-a", metavar="NAME=VALUE", help="Pass an argument to the spider."),
 ]
 NewJobName = Annotated[
     str | None,
     typer.Option(
         "--job",
         metavar="NAME",
-        help="Name of the job, in .weft or in a shared store. Default: that of the spider, or "
-        "one made of the URLs.",
+        help="Name of the job, in .weft or in a shared store. Default: the name of the spider, "
+        "with a digest of its arguments if it has any; or one derived from the URLs.",
         show_default=False,
     ),
 ]
 Fresh = Annotated[
     bool,
     typer.Option(
-        "--fresh", help="Forget an earlier crawl and its items, the output too; start over."
+        "--fresh", help="Start over: forget an earlier crawl and its items, including the output."
     ),
 ]
 SharedStoreUrl = Annotated[
@@ -94,7 +93,23 @@ SharedStoreUrl = Annotated[
         show_default=False,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
+JobName = Annotated[
+    str | None,
+    typer.Option(
+        "--job",
+        help="Name of a job, in .weft or in the store; not needed if there is only one.",
+        metavar="NAME",
+    ),
+]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        help="Where the job lives: rocks:///DIR or redis://HOST:PORT/DB.",
+        metavar="URL",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 def read_overrides(
@@ -110,7 +125,7 @@ def read_overrides(
     store: str | None,
     job: str | None,
 ) -> dict[str, Any]:
-    """The settings that the options of a crawl stand for, above those that `-s` sets."""
+    """The settings that the options of a crawl stand for; they override those given with `-s`."""
     options = {
         "WEFT_SINKS": output,
         "WEFT_SCHEMA": schema and str(schema),
@@ -120,15 +135,16 @@ def read_overrides(
         "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
         "CONCURRENT_REQUESTS": concurrency and max(concurrency, DEFAULT_CONCURRENT_REQUESTS),
         "WEFT_WORKERS_PER_HOST": workers_per_host,
-        "WEFT_STORE": store,
-        "WEFT_JOB": job,
+        # Empty, as from a variable of the shell that is not set, is not given.
+        "WEFT_STORE": store or None,
+        "WEFT_JOB": job or None,
     }
     given = {name: value for name, value in options.items() if value is not None}
     return read_pairs(pairs, "-s") | given
 
 
 def read_pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    """What was given as NAME=VALUE, any number of times."""
+    """The pairs given as NAME=VALUE, any number of times."""
     pairs = {}
     for text in given or []:
         name, separator, value = text.partition("=")
@@ -136,18 +152,3 @@ def read_pairs(given: list[str] | None, option: str) -> dict[str, str]:
             raise ConfigError(f"{option} {text}: write {option} NAME=VALUE")
         pairs[name] = value
     return pairs
-
-
-def check_shared(store: Store) -> Store:
-    """Raises ConfigError for a store that only one process can have."""
-    if not store.is_shared:
-        raise ConfigError(
-            f"{store.place} is an embedded store, which only one process can have; name one that "
-            "nodes can share: --store redis://HOST:PORT/DB"
-        )
-    return store
-
-
-def shared_store(url: str) -> Store:
-    """The store that `--store` names."""
-    return check_shared(parse_store(url))

@@ -1,4 +1,4 @@
-"""`--plot FILE`, checked before the work and not after it."""
+"""`--plot FILE`, checked before the work starts."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,8 +11,8 @@ PLOT_KINDS = (".png", ".svg", ".pdf")
 def check_plot(path: Path) -> None:
     if path.suffix.lower() not in PLOT_KINDS:
         kinds = ", ".join(PLOT_KINDS)
-        raise ConfigError(f"--plot {path}: this is no kind of picture; end it with one of {kinds}")
+        raise ConfigError(f"--plot {path}: unknown kind of picture; use one of {kinds}")
     if not path.parent.is_dir():
-        raise ConfigError(f"--plot {path}: there is no directory {path.parent}; make it first")
+        raise ConfigError(f"--plot {path}: there is no directory {path.parent}; create it first")
     if find_spec("matplotlib") is None:
-        raise ConfigError("--plot needs matplotlib; get it with: pip install 'weft[plot]'")
+        raise ConfigError("--plot needs matplotlib; install it with: pip install 'weft[plot]'")

@@ -1,4 +1,4 @@
-"""The progress of a crawl: a line that changes on a terminal, a line now and then elsewhere."""
+"""The progress of a crawl: a changing line on a terminal, a line now and then elsewhere."""
 
 from typing import Self
 
@@ -7,7 +7,7 @@ from rich.status import Status
 from weft.cli.output import count, errors, warn
 from weft.reports import Progress, Rate
 
-#: Time between two lines where there is no terminal.
+#: Time between two lines if there is no terminal.
 PLAIN_S = 10.0
 
 
@@ -28,7 +28,7 @@ def describe(progress: Progress, pages_per_s: float) -> str:
         parts.append(f"{stats.held:,} held")
     if progress.is_stopping:
         waiting = count(stats.claimed, "request")
-        parts.append(f"stopping, {waiting} under way (Ctrl-C again: at once)")
+        parts.append(f"stopping, {waiting} in progress (Ctrl-C again: stop at once)")
     return " · ".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""`weft simulate`: try on paper what a cluster would do."""
+"""`weft simulate`: compute what a cluster would do."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,9 @@ from rich.table import Table
 
 from weft.cli.output import count, errors, results, say
 from weft.cli.plot import check_plot
-from weft.cluster.simulation import IDEAL, PLANS, Balance, Result, Scenario
+from weft.cluster.simulation import IDEAL, PLANS, Balance, SimulationResult, SimulationScenario
 from weft.cluster.simulation import simulate as run
-from weft.engine.settings import MAX_BUCKETS
+from weft.config import MAX_BUCKETS
 from weft.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 #: What can be simulated within a minute or two.
 MAX_NODES = 10_000
 MAX_WEIGHT = 100.0
-#: Of the strategies, and of the ideal; of colours that also the colour-blind tell apart.
+#: For the strategies and the ideal; distinguishable for the colour-blind.
 COLOURS = ("#e69f00", "#56b4e9", "#d55e00", "#000000")
 LINES = (6.0, 4.0, 2.0, 0.8)
 
-simulate = typer.Typer(no_args_is_help=True, help="Try on paper what a cluster would do.")
+simulate = typer.Typer(no_args_is_help=True, help="Simulate what a cluster would do.")
 
 
 @simulate.callback()
@@ -40,14 +40,14 @@ def assignment(
     buckets: Annotated[
         int, typer.Option(min=1, max=MAX_BUCKETS, help="Buckets of the job: WEFT_BUCKETS.")
     ] = 4_096,
-    join: Annotated[int, typer.Option(min=0, max=MAX_NODES, help="So many join them.")] = 1,
-    leave: Annotated[int, typer.Option(min=0, help="Or so many of them leave.")] = 1,
+    join: Annotated[int, typer.Option(min=0, max=MAX_NODES, help="Number of nodes that join.")] = 1,
+    leave: Annotated[int, typer.Option(min=0, help="Number of nodes that leave.")] = 1,
     weights: Annotated[
         str,
         typer.Option(
             metavar="W,W,…",
-            help="Weights, dealt out to the nodes in turn: one with 2 should have twice the "
-            "buckets of one with 1.",
+            help="Weights, given to the nodes in turn: one with weight 2 should have twice as "
+            "many buckets as one with weight 1.",
         ),
     ] = "1",
     virtual: Annotated[
@@ -60,17 +60,17 @@ def assignment(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Another seed: other nodes leave.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed; it decides which nodes leave.")] = 0,
     plot: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Draw it too: FILE.png, FILE.svg or FILE.pdf. Needs weft[plot].",
+            help="Also draw a plot: FILE.png, FILE.svg or FILE.pdf. Needs weft[plot].",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """How evenly each strategy deals out buckets, and how many move when nodes join or leave.
+    """Show how evenly each strategy assigns buckets, and how many move when nodes join or leave.
 
         weft simulate assignment --nodes 1000 --buckets 65536 --join 10 --leave 10
         weft simulate assignment --nodes 40 --weights 1,1,2,4 --plot out.png
@@ -80,7 +80,7 @@ def assignment(
     "deviation" is the standard deviation of that among the nodes. Joining and leaving both begin
     with the same nodes.
     """
-    scenario = Scenario(
+    scenario = SimulationScenario(
         nodes=nodes,
         buckets=buckets,
         join=join,
@@ -101,8 +101,8 @@ def assignment(
 def _read_leave(leave: int, nodes: int) -> int:
     if leave >= nodes:
         raise ConfigError(
-            f"--leave {leave}: of {count(nodes, 'node')} at most {nodes - 1} can leave, for "
-            "someone must be left; let fewer leave, or start with more --nodes"
+            f"--leave {leave}: at most {nodes - 1} of {count(nodes, 'node')} can leave, because "
+            "one must remain; let fewer leave, or start with more --nodes"
         )
     return leave
 
@@ -118,8 +118,8 @@ def _read_weight(word: str, text: str) -> float:
         weight = math.nan
     if not 0 < weight <= MAX_WEIGHT:
         raise ConfigError(
-            f'--weights {text}: "{word}" is no weight; write numbers above 0 and up to '
-            f"{MAX_WEIGHT:g} with commas between them, as in --weights 1,1,2,4"
+            f'--weights {text}: "{word}" is not a weight; write numbers above 0 and up to '
+            f"{MAX_WEIGHT:g}, separated by commas, as in --weights 1,1,2,4"
         )
     return weight
 
@@ -129,19 +129,19 @@ def _read_virtual(virtual: int | None, most_nodes: int) -> int:
         return 1 << (most_nodes - 1).bit_length()
     if virtual < most_nodes:
         raise ConfigError(
-            f"--virtual {virtual}: the virtual table needs a place for each of the {most_nodes} "
-            f"nodes that there may be; give at least {most_nodes}, or leave --virtual out"
+            f"--virtual {virtual}: the virtual table needs a place for each of the up to "
+            f"{most_nodes} nodes; give at least {most_nodes}, or omit --virtual"
         )
     return virtual
 
 
-def _run(scenario: Scenario) -> tuple[Result, ...]:
+def _run(scenario: SimulationScenario) -> tuple[SimulationResult, ...]:
     with Progress(console=errors, transient=True, disable=not errors.is_terminal) as progress:
         task = progress.add_task("Dealing out buckets", total=PLANS)
         return run(scenario, lambda: progress.advance(task))
 
 
-def _table(scenario: Scenario, found: Sequence[Result]) -> Table:
+def _table(scenario: SimulationScenario, found: Sequence[SimulationResult]) -> Table:
     table = Table(title=_dealt(scenario), caption=_caption(scenario))
     table.add_column("strategy")
     joins, leaves = f"{scenario.join:,} join\nmoved", f"{scenario.leave:,} leave\nmoved"
@@ -152,16 +152,16 @@ def _table(scenario: Scenario, found: Sequence[Result]) -> Table:
     return table
 
 
-def _dealt(scenario: Scenario) -> str:
+def _dealt(scenario: SimulationScenario) -> str:
     return f"{count(scenario.buckets, 'bucket')} on {count(scenario.nodes, 'node')}"
 
 
-def _caption(scenario: Scenario) -> str:
+def _caption(scenario: SimulationScenario) -> str:
     weights = ", ".join(f"{weight:g}" for weight in scenario.weights)
     return f"weights {weights}; virtual table of {scenario.virtual_nodes:,}; seed {scenario.seed}"
 
 
-def _row(result: Result) -> list[str]:
+def _row(result: SimulationResult) -> list[str]:
     return [
         result.strategy,
         f"{result.start.most:.3f}",
@@ -176,8 +176,8 @@ def _row(result: Result) -> list[str]:
 # The plot
 
 
-def _draw(path: Path, scenario: Scenario, found: Sequence[Result]) -> None:
-    """What each node has at the start and after some left, and what moved."""
+def _draw(path: Path, scenario: SimulationScenario, found: Sequence[SimulationResult]) -> None:
+    """Draw the load of each node at the start and after some left, and what moved."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(13, 4.5), dpi=120, layout="constrained")
@@ -195,7 +195,7 @@ def _draw(path: Path, scenario: Scenario, found: Sequence[Result]) -> None:
 
 
 def _draw_loads(axes: "Axes", title: str, balances: Mapping[str, Balance]) -> None:
-    """Curves that lie on each other stay visible: the first is the widest."""
+    """The first curve is the widest, so that curves on top of each other stay visible."""
     for place, (strategy, balance) in enumerate(balances.items()):
         shares = sorted(balance.shares, reverse=True)
         label = f"{strategy}: max/mean {balance.most:.3f}"
@@ -208,7 +208,9 @@ def _draw_loads(axes: "Axes", title: str, balances: Mapping[str, Balance]) -> No
     axes.legend(loc="upper right")
 
 
-def _draw_moves(axes: "Axes", scenario: Scenario, found: Sequence[Result]) -> None:
+def _draw_moves(
+    axes: "Axes", scenario: SimulationScenario, found: Sequence[SimulationResult]
+) -> None:
     width = 0.8 / len(found)
     for place, each in enumerate(found):
         moves = [100 * each.moved_by_join, 100 * each.moved_by_leave]

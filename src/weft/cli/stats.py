@@ -1,12 +1,8 @@
-"""`weft stats`: what a job has crawled, by day and hour.
+"""`weft stats`: what a job has crawled, by day and hour."""
 
-The store counts by the hours of UTC. They are told in local time; an hour that two local days
-share, where the clock is half an hour off, belongs to the day in which it begins.
-"""
-
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Sequence
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated
 
 import msgspec
@@ -14,34 +10,16 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from weft.cli.frontier import AsJson, JobName, StoreUrl, find_job
+from weft.cli.options import AsJson, JobName, StoreUrl
 from weft.cli.output import results, say, show
-from weft.cli.store import ask, place_of
-from weft.frontier import Frontier
-from weft.records import Hour
-
-
-class Span(StrEnum):
-    DAY = "day"
-    HOUR = "hour"
-
-
-class Period(msgspec.Struct, frozen=True):
-    """What was finished on a day, within an hour, or in all of them."""
-
-    #: As local time, with its offset.
-    start: str
-    pages: int
-    items: int
-    failed: int
-    #: From the first to the last page of each hour.
-    pages_per_s: float
+from weft.services.frontiers import choose_home
+from weft.services.statistics import Span, StatsPeriod, count_pages
 
 
 def stats(
     job: JobName = None,
     store: StoreUrl = None,
-    by: Annotated[Span, typer.Option(help="What to add up.")] = Span.DAY,
+    by: Annotated[Span, typer.Option(help="The period to add up.")] = Span.DAY,
     last: Annotated[
         int | None,
         typer.Option(
@@ -53,57 +31,28 @@ def stats(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Pages, items and failures of a job by day or hour, in local time.
+    """Show the pages, items and failures of a job by day or hour.
 
-    Works while the crawl is running. A page counts once, when it is finished, with its items.
+    Times are local. Works while the crawl is running. A page counts once, when it is finished, with
+    its items.
     """
+    asyncio.run(_show(job, store, by, last, as_json=as_json))
 
-    async def look(frontier: Frontier) -> list[Hour]:
-        return await frontier.hours()
 
-    place, name = find_job(job, store)
-    groups = _group(ask(place, name, look), by)[-(last or 0) :]
-    periods = [_add_up(group, by) for group in groups]
-    everything = [hour for group in groups for hour in group]
-    total = _add_up(everything, by) if everything else None
+async def _show(
+    job: str | None, store: str | None, by: Span, last: int | None, *, as_json: bool
+) -> None:
+    home = await choose_home(job, store)
+    report = await count_pages(home, by, last)
     if as_json:
-        told = {"by": by, "periods": periods, "total": total}
-        results.print_json(msgspec.json.encode(told).decode())
-    elif total is None:
-        say(f"Nothing was finished yet: {place_of(place, name)}.")
+        results.print_json(msgspec.json.encode(report).decode())
+    elif report.total is None:
+        say(f"Nothing has been finished yet: {home}.")
     else:
-        show(_table(periods, total, by))
+        show(_table(report.periods, report.total, by))
 
 
-def _group(hours: Iterable[Hour], by: Span) -> list[list[Hour]]:
-    """The hours of each period, in order."""
-    groups: dict[datetime, list[Hour]] = {}
-    for hour in hours:
-        groups.setdefault(_start(hour.start_ms, by), []).append(hour)
-    return list(groups.values())
-
-
-def _start(at_ms: int, by: Span) -> datetime:
-    at = datetime.fromtimestamp(at_ms / 1000).astimezone()
-    if by is Span.HOUR:
-        return at
-    # Once more into local time, for its offset may change during a day.
-    return at.replace(hour=0, minute=0, tzinfo=None).astimezone()
-
-
-def _add_up(hours: Sequence[Hour], by: Span) -> Period:
-    pages = sum(hour.pages for hour in hours)
-    busy_ms = sum(hour.last_at_ms - hour.first_at_ms for hour in hours)
-    return Period(
-        start=_start(hours[0].start_ms, by).isoformat(timespec="minutes"),
-        pages=pages,
-        items=sum(hour.items for hour in hours),
-        failed=sum(hour.failed for hour in hours),
-        pages_per_s=round(pages / max(1.0, busy_ms / 1000), 3),
-    )
-
-
-def _table(periods: Sequence[Period], total: Period, by: Span) -> Table:
+def _table(periods: Sequence[StatsPeriod], total: StatsPeriod, by: Span) -> Table:
     table = Table(by.value, box=SIMPLE_HEAD)
     for name in ("pages", "items", "failed", "pages/s"):
         table.add_column(name, justify="right")
@@ -114,13 +63,13 @@ def _table(periods: Sequence[Period], total: Period, by: Span) -> Table:
     return table
 
 
-def _tell_start(period: Period, by: Span) -> str:
+def _tell_start(period: StatsPeriod, by: Span) -> str:
     start = datetime.fromisoformat(period.start)
     offset = f"{start:%z}"
     form = "%Y-%m-%d %H:%M" if by is Span.HOUR else "%Y-%m-%d"
     return f"{start:{form}} UTC{offset[:3]}:{offset[3:5]}"
 
 
-def _tell_numbers(period: Period) -> list[str]:
+def _tell_numbers(period: StatsPeriod) -> list[str]:
     numbers = (period.pages, period.items, period.failed)
     return [*(f"{number:,}" for number in numbers), f"{period.pages_per_s:,.2f}"]

@@ -1,9 +1,12 @@
-"""What a crawl has come to, for people and for scripts."""
+"""The result of a crawl, for people and for scripts."""
 
 from weft.cli import INTERRUPTED
 from weft.cli.output import count, say, warn
-from weft.reports import Report
+from weft.records import Stats
+from weft.reports import Report, tell_counts
+from weft.services.crawls import PlannedCrawl
 from weft.sinks.deadletters import DEAD_LETTERS
+from weft.sinks.outputs import listed, read_outputs
 
 
 def summarize(report: Report) -> None:
@@ -21,7 +24,7 @@ def summarize(report: Report) -> None:
         refused = count(report.dead_letters, "item")
         say(f"  {refused} refused by a sink, see {DEAD_LETTERS} in the job's directory")
     if report.refused:
-        say(f"  {count(report.refused, 'request')} refused, as by robots.txt or a limit")
+        say(f"  {count(report.refused, 'request')} refused, for example by robots.txt or a limit")
     _tell_what_is_left(report)
     if report.sinks and progress.items:
         say(f"Items are in {', '.join(report.sinks)}")
@@ -31,19 +34,37 @@ def _tell_what_is_left(report: Report) -> None:
     stats = report.progress.stats
     if stats.held:
         say(
-            f"  {count(stats.held, 'request')} kept for hosts that do not exist; "
-            "the same command tries them again after an hour"
+            f"  {count(stats.held, 'request')} held, because their hosts do not exist; "
+            "run the same command after an hour to retry them"
         )
     left = stats.queued - stats.held + stats.parked
     if left > 0:
         say(
             f"Not finished ({report.reason}): {count(left, 'request')} left. "
-            "The same command goes on."
+            "Run the same command to continue."
         )
 
 
+def tell_past(crawl: PlannedCrawl, stats: Stats) -> None:
+    """Before a crawl: what it continues, if it does."""
+    if stats.added:
+        warn(f"The job {crawl.home.job} continues: {tell_counts(stats)}. --fresh starts over.")
+
+
+def tell_job(crawl: PlannedCrawl) -> None:
+    """After a crawl: its job, if the user could not know its name."""
+    if crawl.target.given and crawl.home.job == crawl.target.job:
+        say(f"The job is {crawl.home.job}: `weft items --job {crawl.home.job}` shows its items")
+
+
+def tell_finished(crawl: PlannedCrawl) -> None:
+    say(f"Nothing to do: this crawl is finished. Its job is {crawl.home}; --fresh starts over.")
+    if (outputs := read_outputs(crawl.home.job_dir)) and outputs.sinks:
+        say(f"Items are in {listed(outputs.sinks)}")
+
+
 def exit_code(report: Report) -> int:
-    """0 only if the crawl did what it was told."""
+    """Return 0 only if the crawl did what was asked."""
     if report.error is not None:
         raise report.error
     if report.reason == "shutdown":

@@ -1,7 +1,7 @@
-"""`weft crawl --workers N`: a supervisor in this process, which signals steer.
+"""`weft crawl --workers N`: a supervisor in this process, controlled by signals.
 
-Ctrl-C on the terminal reaches the supervisor alone. The first asks all workers to stop, which
-finish what is under way; the second kills them. So does Ctrl-Z, which stops them until `fg`.
+Ctrl-C and Ctrl-Z on the terminal reach only the supervisor. The first Ctrl-C lets all workers
+finish what is under way; the second kills them. Ctrl-Z suspends them until `fg`.
 """
 
 import asyncio
@@ -10,17 +10,37 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from weft.cli.output import warn
+from weft.garbage import not_collected
+from weft.node.spares import Spares, can_fork
 from weft.node.supervisor import Crew, Supervisor, freeze
 from weft.reports import Progress, Report
 
 
-def run_workers(crew: Crew, watch: Callable[[Progress], None]) -> Report | None:
-    """Crawl until done. Ctrl-C stops cleanly, a second one at once: there is no report then."""
-    return asyncio.run(_run(crew, watch))
+@contextmanager
+def spare_workers(number: int) -> Iterator[Spares | None]:
+    """Call this before anything else: see `Spares`. A single worker is this process itself."""
+    if number == 1 or not can_fork():
+        yield None
+        return
+    with not_collected():
+        from weft.cli.worker import main, prepare
+
+        prepare()
+    with Spares(number, main) as spares:
+        yield spares
 
 
-async def _run(crew: Crew, watch: Callable[[Progress], None]) -> Report | None:
-    supervisor = Supervisor(crew, watch=watch, warn=warn)
+def run_workers(
+    crew: Crew, watch: Callable[[Progress], None], spares: Spares | None = None
+) -> Report | None:
+    """Crawl until done. Ctrl-C stops cleanly; a second one kills, and then there is no report."""
+    return asyncio.run(_run(crew, watch, spares))
+
+
+async def _run(
+    crew: Crew, watch: Callable[[Progress], None], spares: Spares | None
+) -> Report | None:
+    supervisor = Supervisor(crew, watch=watch, warn=warn, spares=spares)
     with _steering(supervisor):
         return await supervisor.run()
 

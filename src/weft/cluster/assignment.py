@@ -1,19 +1,19 @@
-"""From members and buckets to a plan: who serves which bucket. Pure: who computes it from the same
-members gets the same plan.
+"""Computes a plan from members and buckets: who serves which bucket. Pure: the same members always
+give the same plan.
 
-Three strategies. `modulo` is the one-level hash, for comparison: a member more or less moves nearly
-everything. `two-level` has a virtual table of as many places as there may ever be members: a bucket
-whose place is taken stays there, the others are dealt out by modulo.
+Three strategies. `modulo` is the one-level hash, for comparison: one member more or less moves
+nearly everything. `two-level` has a virtual table with as many places as there may ever be members:
+a bucket whose place is taken stays there, the others are dealt out by modulo.
 
-`weighted`, the default, is rendezvous hashing: each bucket ranks all who could ever serve it, once
-and for all, and goes to the highest that is there. So a member that leaves moves its own buckets
-only, and one that joins takes some and moves no others. What is ranked are not members but seats; a
-member has as many as its weight says.
+`weighted`, the default, is rendezvous hashing: each bucket has a fixed ranking of all possible
+members, and goes to the highest-ranked one that is present. So a member that leaves moves only its
+own buckets, and one that joins takes some and moves no others. It is not members that are ranked
+but seats; the weight of a member decides how many it has.
 
-Ranks that are drawn independently of each other would give some of 100 members 1.4 times the mean
-of 4,096 buckets. So the highest rank is dealt: each further seat becomes the first choice of its
-fair share of the buckets, taken evenly from those before it. All other ranks are drawn: what was
-dealt to those who are gone is scattered over all who are there, whoever they are.
+Ranks drawn independently of each other would give some of 100 members 1.4 times the mean of 4,096
+buckets. So the highest rank is dealt: each further seat becomes the first choice of its fair share
+of the buckets, taken evenly from those before it. All other ranks are drawn: buckets dealt to
+members that are gone are spread over all that are present.
 """
 
 import heapq
@@ -32,9 +32,9 @@ from weft.records import Strategy
 
 #: Seats of a member with weight 1.
 SEATS = 4
-#: Of the seats that a bucket ranks highest, about so many are remembered.
+#: About this many of a bucket's highest-ranked seats are cached.
 FAVOURITES = 16
-#: Draws are whole numbers below this.
+#: Draws are integers below this.
 DRAWS = 2**32
 
 
@@ -42,21 +42,21 @@ class Member(msgspec.Struct, frozen=True, array_like=True):
     name: str
     #: Its place in the virtual table: the lowest that was free when it joined.
     number: int
-    #: The lowest that were free.
+    #: The lowest that were free when it joined.
     seats: tuple[int, ...]
 
 
-#: For each bucket the names of those who serve it, the first choice first.
+#: For each bucket the names of the members that serve it, the first choice first.
 Plan = list[tuple[str, ...]]
 
 
 def seats_of(weight: float) -> int:
-    """How many seats a weight gives; at least one."""
+    """The number of seats for a weight; at least one."""
     return max(1, round(weight * SEATS))
 
 
 def lowest_free(taken: Iterable[int], many: int) -> tuple[int, ...]:
-    """The lowest numbers that nobody has."""
+    """The lowest `many` numbers that are not taken."""
     taken = set(taken)
     free: list[int] = []
     number = 0
@@ -75,7 +75,7 @@ def assign(
     copies: int = 1,
     virtual_nodes: int = DEFAULT_VIRTUAL_NODES,
 ) -> Plan:
-    """`copies`: how many members serve a bucket, if there are so many. `virtual_nodes`: places in
+    """`copies`: how many members serve a bucket, if there are enough. `virtual_nodes`: places in
     the virtual table of `two-level`; there are more if a member has a higher number."""
     if not members:
         return [()] * buckets
@@ -90,7 +90,7 @@ def assign(
 
 
 def _deal(places: Iterable[int], names: Sequence[str], copies: int) -> Plan:
-    """Each bucket to the member at its place, and to those who follow."""
+    """Assign each bucket to the member at its place and the members after it."""
     number = len(names)
     return [
         tuple(names[(place + i) % number] for i in range(min(copies, number))) for place in places
@@ -98,7 +98,7 @@ def _deal(places: Iterable[int], names: Sequence[str], copies: int) -> Plan:
 
 
 def _two_level(numbers: Sequence[int], buckets: int, virtual_nodes: int) -> Iterator[int]:
-    """The number of a bucket is the hash of what is in it already."""
+    """The number of a bucket is already a hash of its contents."""
     virtual_nodes = max(virtual_nodes, numbers[-1] + 1)
     places = {number: place for place, number in enumerate(numbers)}
     for bucket in range(buckets):
@@ -112,7 +112,7 @@ def _two_level(numbers: Sequence[int], buckets: int, virtual_nodes: int) -> Iter
 def _weighted(members: Sequence[Member], buckets: int, copies: int) -> Plan:
     holders = {seat: member.name for member in members for seat in member.seats}
     last = max(holders)
-    # Some more seats than there are, so that few joins need new ranks.
+    # Round up the number of seats, so that few joins need new ranks.
     ranks = _ranks(max(SEATS, 1 << last.bit_length()), buckets)
     if copies > 1:
         return [ranks.best(bucket, holders, copies) for bucket in range(buckets)]
@@ -124,7 +124,7 @@ def _weighted(members: Sequence[Member], buckets: int, copies: int) -> Plan:
 
 
 class _Ranks:
-    """How each bucket ranks the first so many seats. More seats change nothing among these."""
+    """How each bucket ranks the first `seats` seats. More seats do not change their order."""
 
     def __init__(self, seats: int, buckets: int) -> None:
         self._seats = seats
@@ -132,11 +132,11 @@ class _Ranks:
         self._remembered: dict[int, list[int]] = {}
 
     def first(self, bucket: int, last: int) -> int:
-        """The highest of all seats up to the last."""
+        """The highest-ranked seat up to `last`."""
         return next(seat for seat in reversed(self._dealt[bucket]) if seat <= last)
 
     def best(self, bucket: int, holders: Mapping[int, str], copies: int) -> tuple[str, ...]:
-        """The names of those who are there and highest; `copies` is at most their number."""
+        """The names of the highest-ranked members present; `copies` is at most their number."""
         found: dict[str, None] = {}
         for seat in chain(self._favourites(bucket), self._all(bucket, holders)):
             if seat in holders:
@@ -160,9 +160,9 @@ class _Ranks:
 class _Rank:
     """How one bucket ranks the seats.
 
-    Each seat has drawn a number. The draws are stretched so that a seat to which the bucket was
-    dealt comes out above all before it, and a seat to which it was not dealt below the last one to
-    which it was; apart from that, each order of the seats is as likely as any other.
+    Each seat has drawn a number. The draws are stretched so that a seat that was dealt the bucket
+    ranks above all seats before it, and a seat that was not dealt it ranks below the last one that
+    was. Otherwise every order of the seats is equally likely.
     """
 
     def __init__(self, bucket: int, dealt: Sequence[int], seats: int) -> None:
@@ -171,16 +171,16 @@ class _Rank:
         self._draws = unpack(f"<{seats}I", shake_128(b"%d" % bucket).digest(4 * seats))
         self._peaks = [1.0]
         for seat in dealt[1:]:
-            # By how much the highest of so many draws stays below the top: like a root of one draw.
+            # How far the highest of `seat` draws stays below the top: a root of one draw.
             below = ((self._draws[seat] + 0.5) / DRAWS) ** (1 / seat)
             self._peaks.append(self._peaks[-1] / below)
 
     def in_order(self, seats: Iterable[int]) -> list[int]:
-        """The highest first."""
+        """The highest-ranked first."""
         return sorted(seats, key=self._height, reverse=True)
 
     def highest(self, many: int) -> list[int]:
-        """Of all seats the highest, about so many, in order."""
+        """The highest-ranked of all seats, about `many`, in order."""
         least = self._peaks[-1] * (1 - many / self._seats)
         found: list[int] = []
         for peak, (first, end) in zip(self._peaks, self._spans(), strict=True):
@@ -194,9 +194,9 @@ class _Rank:
         return pairwise([*self._dealt, self._seats])
 
     def _height(self, seat: int) -> tuple[float, int]:
-        place = bisect(self._dealt, seat) - 1
-        draw = DRAWS if self._dealt[place] == seat else self._draws[seat]
-        return self._peaks[place] * draw, seat
+        index = bisect(self._dealt, seat) - 1
+        draw = DRAWS if self._dealt[index] == seat else self._draws[seat]
+        return self._peaks[index] * draw, seat
 
 
 @lru_cache(maxsize=4)
@@ -205,10 +205,10 @@ def _ranks(seats: int, buckets: int) -> _Ranks:
 
 
 def _dealt(seats: int, buckets: int) -> list[list[int]]:
-    """For each bucket the seats that it was dealt to, one after the other; the first is seat 0.
+    """For each bucket the seats that it was dealt to, in turn; the first is seat 0.
 
-    Each further seat takes its fair share from those that have most. Most members have `SEATS` in a
-    row; so rows are kept in balance first, and then the seats within them.
+    Each further seat takes its fair share from the seats that have most. Most members have `SEATS`
+    seats in a row, so rows are balanced first, and then the seats within them.
     """
     chance = Random(0).random
     dealt: list[list[int]] = [[] for _ in range(buckets)]
@@ -240,6 +240,6 @@ def _dealt(seats: int, buckets: int) -> list[list[int]]:
 def _pick(row: list[list[int]], chance: float) -> int:
     """Take a bucket from the seat of the row that has most."""
     buckets = max(row, key=len)
-    place = int(chance * len(buckets))
-    buckets[place], buckets[-1] = buckets[-1], buckets[place]
+    index = int(chance * len(buckets))
+    buckets[index], buckets[-1] = buckets[-1], buckets[index]
     return buckets.pop()

@@ -1,8 +1,8 @@
-"""Which worker downloads a file that items of several workers name.
+"""Decides which worker downloads a file that items of several workers refer to.
 
-The first to ask has a claim, which it renews while it downloads. What became of the file is written
-down, and whoever asks later gets that. A claim that is not renewed, for its worker was killed, ends
-by itself; a download that failed ends it at once. Then the next to ask has it.
+The first worker to ask gets a claim, which it renews while it downloads. The result is recorded,
+and workers that ask later get it. A claim that is not renewed, because its worker was killed,
+expires; a failed download ends it at once. Then the next worker to ask gets it.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from weft.redis import keys
 from weft.redis.client import Client, Command
 from weft.redis.script import NO_CONFIG, NoConfig, Script
 
-#: Calls under way at a time: each has a connection of its own.
+#: Calls running at a time: each has its own connection.
 MAX_CALLS = 16
 
 
@@ -24,7 +24,7 @@ class MediaState(StrEnum):
     DONE = "done"
     #: We have the claim.
     OURS = "ours"
-    #: Another has it.
+    #: Another worker has it.
     WAIT = "wait"
 
 
@@ -48,7 +48,7 @@ class Taken(NamedTuple):
 
     @property
     def is_elsewhere(self) -> bool:
-        """Another worker downloads it."""
+        """Whether another worker downloads it."""
         return self.state is MediaState.WAIT
 
 
@@ -57,9 +57,9 @@ END = Script("weft.cluster.lua", ("end_media",), NoConfig, EndMedia, bool)
 
 
 class MediaClaims:
-    """The claims of one worker on the files of a job; `owner` has no spaces.
+    """The claims of one worker on the files of a job; `owner` contains no spaces.
 
-    `claim_ms`: so long after the last renewal a claim ends.
+    `claim_ms`: how long after its last renewal a claim expires.
     """
 
     def __init__(self, client: Client, job: str, owner: str, claim_ms: int) -> None:
@@ -75,18 +75,18 @@ class MediaClaims:
         return self._claim_ms / 1000
 
     async def take(self, file_key: str) -> Taken:
-        """Ask for a file. If it is ours already, our claim is renewed."""
+        """Ask for a file. If we have a claim on it already, it is renewed."""
         call = TakeMedia(file_key, self._owner, self._claim_ms)
         reply = await self._run(TAKE.call(self._prefix, NO_CONFIG, call))
         state, blobs = TAKE.read_with_blobs(reply)
         return Taken(state, *blobs)
 
     async def finish(self, file_key: str, result: bytes, keep_ms: int) -> None:
-        """It is downloaded."""
+        """The download succeeded."""
         await self._end(file_key, max(1, keep_ms), result)
 
     async def release(self, file_key: str) -> None:
-        """It is not, and another may try."""
+        """The download failed; another worker may try."""
         await self._end(file_key, 0, b"")
 
     async def _end(self, file_key: str, keep_ms: int, result: bytes) -> None:

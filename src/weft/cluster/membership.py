@@ -1,7 +1,7 @@
-"""The members of a job: its workers, who say every second that they are there.
+"""The members of a job: its workers, which report every second that they are alive.
 
-All see the same list: whenever it changes, its epoch does. A member that is not heard of for the
-time of a lease is no longer one, and then its buckets are for the others.
+All see the same list: whenever it changes, so does its epoch. A member that is not heard of for the
+time of a lease is removed, and the others get its buckets.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from weft.redis import keys
 from weft.redis.client import Client
 from weft.redis.script import NO_CONFIG, NoConfig, Script
 
-#: How long to try to say goodbye.
+#: How long to try to leave properly.
 LEAVE_S = 2.0
 
 
@@ -57,7 +57,7 @@ LEAVE = Script("weft.cluster.lua", ("leave",), NoConfig, Leave, bool)
 
 
 class Membership:
-    """The place of one worker among the members of a job."""
+    """The membership of one worker in a job."""
 
     def __init__(self, client: Client, job: str, name: str) -> None:
         self._client = client
@@ -68,8 +68,8 @@ class Membership:
         self.view = View()
 
     async def meet(self, status: Status, *, seats: int, patience_ms: int) -> View:
-        """Say that we are there. `patience_ms`: who was not heard of for so long is gone; 0: nobody
-        goes now."""
+        """Report that we are alive. `patience_ms`: members not heard of for this long are removed;
+        0: remove none now."""
         self._is_in = True
         call = Meet(self._name, self.view.epoch, seats, patience_ms)
         packed = msgspec.msgpack.encode(status)
@@ -80,8 +80,8 @@ class Membership:
         return self.view
 
     async def stay(self, client: Client) -> bool:
-        """Say that we are still there, over another connection, which may be another thread's;
-        False: we are no member."""
+        """Report that we are still alive, over another connection, possibly from another thread.
+        Return False if we are not a member."""
         client.know({STAY.sha: STAY.source})
         [raw] = await client.run([STAY.call(self._prefix, NO_CONFIG, Stay(self._name))])
         return STAY.read(raw)
@@ -92,11 +92,15 @@ class Membership:
         return self._client.server_age_s
 
     async def statuses(self) -> dict[str, Status]:
-        """Of all members."""
-        return await read_statuses(self._client, self._prefix)
+        """The statuses of all members."""
+        [found] = await self._client.run([("HGETALL", f"{self._prefix}status")])
+        return {
+            name.decode(): msgspec.msgpack.decode(packed, type=Status)
+            for name, packed in found.items()
+        }
 
     async def leave(self) -> None:
-        """Let the others have our share at once; if that takes long, they notice by themselves."""
+        """Hand over our share at once; if that takes too long, the others notice by themselves."""
         if not self._is_in:
             return
         self._is_in = False
@@ -104,10 +108,3 @@ class Membership:
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(LEAVE_S):
                 await self._client.run([call])
-
-
-async def read_statuses(client: Client, prefix: str) -> dict[str, Status]:
-    [found] = await client.run([("HGETALL", f"{prefix}status")])
-    return {
-        name.decode(): msgspec.msgpack.decode(packed, type=Status) for name, packed in found.items()
-    }

@@ -1,7 +1,7 @@
-"""The nodes of a store: machines whose agents say every second that they are there.
+"""The nodes of a store: machines whose agents report every second that they are alive.
 
-A name belongs to one agent at a time. One that is not heard of is lost: whoever looks computes that
-from when it was last heard of, by Redis' own clock, for the lost cannot say it themselves.
+A name belongs to one agent at a time. A node that is not heard of is lost. Readers compute that
+from when it was last heard of, by the clock of Redis, because a lost node cannot report it itself.
 """
 
 from enum import StrEnum
@@ -13,32 +13,32 @@ from weft.redis import keys
 from weft.redis.client import Client
 from weft.redis.script import NO_CONFIG, NoConfig, Script
 
-#: A node or worker that was not heard of for so long is lost, whatever it said last.
+#: A node or worker not heard of for this long is lost, whatever its last state was.
 LOST_MS = 10_000
-#: A lost node is listed for so long.
+#: How long a lost node is listed.
 FORGET_MS = 24 * 3_600_000
-#: So many beats between two looks who is to be forgotten.
+#: Beats between two checks for nodes to forget.
 FORGET_BEATS = 60
 
 
 class NodeState(StrEnum):
     RUNNING = "running"
-    #: It starts no workers and waits for the end of those that it has.
+    #: It starts no workers and waits for its running ones to end.
     DRAINING = "draining"
     DRAINED = "drained"
     #: It was not heard of for a while.
     LOST = "lost"
 
 
-class NodeOrder(StrEnum):
-    """What a node is told to do; nothing: to run."""
+class NodeCommand(StrEnum):
+    """What a node has been told to do; without a command it runs."""
 
     DRAIN = "drain"
     STOP = "stop"
 
 
-class DutyState(StrEnum):
-    """How a node gets on with a job."""
+class NodeJobState(StrEnum):
+    """The state of a job on a node."""
 
     STARTING = "starting"
     RUNNING = "running"
@@ -49,19 +49,19 @@ class DutyState(StrEnum):
     FAILED = "failed"
 
 
-class DutyStatus(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a node tells about a job that it serves."""
+class NodeJobStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a node reports about a job that it serves."""
 
-    state: DutyState
-    #: Which start of the job this is about.
+    state: NodeJobState
+    #: The start of the job that this refers to.
     starts: int = 0
     workers: int = 0
-    #: Why it has ended or failed.
+    #: Why it ended or failed.
     reason: str = ""
 
 
 class NodeStatus(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a node tells about itself."""
+    """What a node reports about itself."""
 
     host: str = ""
     pid: int = 0
@@ -69,19 +69,19 @@ class NodeStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     cores: int = 0
     #: Workers that it starts for each job.
     processes: int = 0
-    #: CPU time of the whole machine that is in use, as a share.
+    #: CPU time in use on the whole machine, as a share.
     cpu_share: float = 0.0
     memory_bytes: int = 0
     memory_total_bytes: int = 0
-    #: Processes that want to run, on average over a minute.
+    #: Runnable processes, averaged over a minute.
     load: float = 0.0
     pages: int = 0
     pages_per_s: float = 0.0
     errors: int = 0
-    #: Workers that have died and were replaced.
+    #: Workers that died and were replaced.
     deaths: int = 0
     #: The jobs that it serves, by name.
-    jobs: dict[str, DutyStatus] = {}
+    jobs: dict[str, NodeJobStatus] = {}
     version: str = ""
     started_at_ms: int = 0
 
@@ -113,7 +113,7 @@ class Beat(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Beaten(msgspec.Struct, frozen=True, array_like=True):
-    #: When another node of this name was heard of; 0: there is none.
+    #: When another node of this name was last heard of; 0: there is none.
     rival_at_ms: int
     is_new: bool
     forgotten: list[str]
@@ -131,26 +131,26 @@ class Nodes:
 
     async def beat(
         self, name: str, instance: str, status: NodeStatus
-    ) -> tuple[Beaten, NodeOrder | None]:
-        """Say that this node is there; what it is to do."""
+    ) -> tuple[Beaten, NodeCommand | None]:
+        """Report that this node is alive; return its command, if any."""
         forget_ms = 0 if next(self._beats) % FORGET_BEATS else FORGET_MS
         call = Beat(name, instance, LOST_MS, forget_ms)
         beat = BEAT.call(keys.NODES, NO_CONFIG, call, [msgspec.msgpack.encode(status)])
-        raw, order = await self._client.run([beat, ("HGET", keys.NODE_ORDERS, name)])
+        raw, command = await self._client.run([beat, ("HGET", keys.NODE_COMMANDS, name)])
         beaten = BEAT.read(raw)
         if beaten.forgotten:
-            await self._client.run([("HDEL", keys.NODE_ORDERS, *beaten.forgotten)])
-        if beaten.is_new and order == NodeOrder.STOP.encode():  # meant for one before us
+            await self._client.run([("HDEL", keys.NODE_COMMANDS, *beaten.forgotten)])
+        if beaten.is_new and command == NodeCommand.STOP.encode():  # meant for the agent before us
             await self.withdraw(name)
-            order = None
-        return beaten, NodeOrder(order.decode()) if order else None
+            command = None
+        return beaten, NodeCommand(command.decode()) if command else None
 
     async def leave(self, name: str) -> None:
-        """Say goodbye."""
-        await self._client.run([("HDEL", key, name) for key in (keys.NODES, keys.NODE_ORDERS)])
+        """Remove the node and its command."""
+        await self._client.run([("HDEL", key, name) for key in (keys.NODES, keys.NODE_COMMANDS)])
 
     async def all(self) -> list[Node]:
-        """By name."""
+        """Return all nodes, sorted by name."""
         [reply] = await self._client.run([NODES.call(keys.NODES, NO_CONFIG, NoConfig())])
         now_ms, blobs = NODES.read_with_blobs(reply)
         nodes = []
@@ -161,9 +161,9 @@ class Nodes:
             nodes.append(Node(name.decode(), instance.decode(), age_ms, status))
         return sorted(nodes, key=lambda node: node.name)
 
-    async def tell(self, name: str, order: NodeOrder) -> None:
-        await self._client.run([("HSET", keys.NODE_ORDERS, name, order.value)])
+    async def tell(self, name: str, command: NodeCommand) -> None:
+        await self._client.run([("HSET", keys.NODE_COMMANDS, name, command.value)])
 
     async def withdraw(self, name: str) -> None:
-        """Let a node run again."""
-        await self._client.run([("HDEL", keys.NODE_ORDERS, name)])
+        """Withdraw its command: let the node run again."""
+        await self._client.run([("HDEL", keys.NODE_COMMANDS, name)])

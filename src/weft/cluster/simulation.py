@@ -1,7 +1,7 @@
-"""What the strategies would do with a cluster: how evenly they deal, how much moves at a change.
+"""What the strategies would do with a cluster: how even their plans are, how much a change moves.
 
-Nodes join and leave twice from the same start: once some join, once some leave. Beside the
-strategies stands the ideal: the most even plan that there is, of which only as much moves as must.
+From the same start, some nodes join in one case and some leave in the other. The strategies are
+compared with the ideal: the most even plan possible, with the fewest possible moves.
 """
 
 from collections import Counter
@@ -15,20 +15,20 @@ from weft.cluster.assignment import Member, Plan, assign, lowest_free, seats_of
 from weft.records import Strategy
 
 IDEAL = "ideal"
-#: Plans that a simulation makes, so many times `after_plan` is called.
+#: Number of plans in a simulation, and of calls of `after_plan`.
 PLANS = 3 * len(Strategy)
 
 
-class Scenario(msgspec.Struct, frozen=True):
+class SimulationScenario(msgspec.Struct, frozen=True):
     nodes: int
     buckets: int
     join: int
     leave: int
-    #: Of the nodes in turn, of those that join too.
+    #: Of the nodes in turn, including those that join.
     weights: tuple[float, ...]
     #: Places in the virtual table of `two-level`.
     virtual_nodes: int
-    #: Says which nodes leave.
+    #: Decides which nodes leave.
     seed: int
 
     def weight(self, node: int) -> float:
@@ -36,7 +36,7 @@ class Scenario(msgspec.Struct, frozen=True):
 
 
 class Balance(msgspec.Struct, frozen=True):
-    """What the nodes have, each divided by what it should have by its weight."""
+    """The load of each node, divided by the fair share for its weight."""
 
     shares: list[float]
 
@@ -49,20 +49,20 @@ class Balance(msgspec.Struct, frozen=True):
         return pstdev(self.shares)
 
 
-class Result(msgspec.Struct, frozen=True):
+class SimulationResult(msgspec.Struct, frozen=True):
     strategy: str
     start: Balance
     joined: Balance
     left: Balance
-    #: Share of all buckets that changed hands when nodes joined, and when nodes left.
+    #: Share of all buckets that moved when nodes joined, and when nodes left.
     moved_by_join: float
     moved_by_leave: float
 
 
 def simulate(
-    scenario: Scenario, after_plan: Callable[[], None] = lambda: None
-) -> tuple[Result, ...]:
-    """One for each strategy, and at last the ideal."""
+    scenario: SimulationScenario, after_plan: Callable[[], None] = lambda: None
+) -> tuple[SimulationResult, ...]:
+    """Return a result for each strategy, and the ideal last."""
     clusters = _clusters(scenario)
     return (
         *(_try(strategy, scenario, clusters, after_plan) for strategy in Strategy),
@@ -74,14 +74,14 @@ def simulate(
 _Clusters = tuple[list[Member], list[Member], list[Member]]
 
 
-def _clusters(scenario: Scenario) -> _Clusters:
+def _clusters(scenario: SimulationScenario) -> _Clusters:
     start = _joined([], scenario, scenario.nodes)
     gone = Random(scenario.seed).sample(range(scenario.nodes), scenario.leave)
     left = [member for node, member in enumerate(start) if node not in gone]
     return start, _joined(start, scenario, scenario.join), left
 
 
-def _joined(members: Sequence[Member], scenario: Scenario, many: int) -> list[Member]:
+def _joined(members: Sequence[Member], scenario: SimulationScenario, many: int) -> list[Member]:
     nodes = range(len(members), len(members) + many)
     wanted = [seats_of(scenario.weight(node)) for node in nodes]
     numbers = lowest_free((member.number for member in members), many)
@@ -95,8 +95,11 @@ def _joined(members: Sequence[Member], scenario: Scenario, many: int) -> list[Me
 
 
 def _try(
-    strategy: Strategy, scenario: Scenario, clusters: _Clusters, after_plan: Callable[[], None]
-) -> Result:
+    strategy: Strategy,
+    scenario: SimulationScenario,
+    clusters: _Clusters,
+    after_plan: Callable[[], None],
+) -> SimulationResult:
     plans: list[Plan] = []
     for members in clusters:
         virtual_nodes = scenario.virtual_nodes
@@ -107,7 +110,7 @@ def _try(
         for members, loads in zip(clusters, map(_loads, plans), strict=True)
     )
     moved_by_join, moved_by_leave = _moved(plans[0], plans[1]), _moved(plans[0], plans[2])
-    return Result(strategy, start, joined, left, moved_by_join, moved_by_leave)
+    return SimulationResult(strategy, start, joined, left, moved_by_join, moved_by_leave)
 
 
 def _loads(plan: Plan) -> Counter[str]:
@@ -118,34 +121,36 @@ def _moved(before: Plan, after: Plan) -> float:
     return sum(old != new for old, new in zip(before, after, strict=True)) / len(before)
 
 
-def _ideal(scenario: Scenario, clusters: _Clusters) -> Result:
+def _ideal(scenario: SimulationScenario, clusters: _Clusters) -> SimulationResult:
     start, joined, left = (
         _balance(scenario, members, _most_even(_fair(scenario, members))) for members in clusters
     )
     weights = [_total_weight(scenario, members) for members in clusters]
     moved_by_join, moved_by_leave = 1 - weights[0] / weights[1], 1 - weights[2] / weights[0]
-    return Result(IDEAL, start, joined, left, moved_by_join, moved_by_leave)
+    return SimulationResult(IDEAL, start, joined, left, moved_by_join, moved_by_leave)
 
 
-def _balance(scenario: Scenario, members: Sequence[Member], loads: Sequence[int]) -> Balance:
+def _balance(
+    scenario: SimulationScenario, members: Sequence[Member], loads: Sequence[int]
+) -> Balance:
     fair = _fair(scenario, members)
     return Balance([load / due for load, due in zip(loads, fair, strict=True)])
 
 
-def _fair(scenario: Scenario, members: Sequence[Member]) -> list[float]:
-    """What each should have by its weight."""
+def _fair(scenario: SimulationScenario, members: Sequence[Member]) -> list[float]:
+    """The fair share of each for its weight."""
     unit = scenario.buckets / _total_weight(scenario, members)
     return [scenario.weight(int(member.name)) * unit for member in members]
 
 
-def _total_weight(scenario: Scenario, members: Sequence[Member]) -> float:
+def _total_weight(scenario: SimulationScenario, members: Sequence[Member]) -> float:
     return sum(scenario.weight(int(member.name)) for member in members)
 
 
 def _most_even(fair: Sequence[float]) -> list[int]:
-    """Whole buckets: those whose due was cut most get one more."""
+    """Whole buckets: those whose share was rounded down most get one more."""
     loads = [int(due) for due in fair]
-    by_rest = sorted(range(len(fair)), key=lambda place: loads[place] - fair[place])
-    for place in by_rest[: round(sum(fair)) - sum(loads)]:
-        loads[place] += 1
+    by_rest = sorted(range(len(fair)), key=lambda index: loads[index] - fair[index])
+    for index in by_rest[: round(sum(fair)) - sum(loads)]:
+        loads[index] += 1
     return loads

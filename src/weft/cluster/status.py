@@ -1,4 +1,4 @@
-"""What is said between a job and its workers."""
+"""Messages between a job and its workers."""
 
 from enum import StrEnum
 from typing import Any
@@ -10,7 +10,7 @@ BEAT_S = 1.0
 
 
 class JobState(StrEnum):
-    """What the workers of a job are told to do."""
+    """What the workers of a job are ordered to do."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -18,17 +18,17 @@ class JobState(StrEnum):
 
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a worker tells about itself with each sign of life, for people and for its peers."""
+    """What a worker reports about itself with each sign of life, for people and for its peers."""
 
     #: The node that started it; empty: it was started by hand.
     node: str = ""
     host: str = ""
     pid: int = 0
-    #: What it does of what the workers of its job are told.
+    #: Its own state, which follows that of the job.
     state: str = ""
     buckets: int = 0
     weight: float = 1.0
-    #: Pages for a second of CPU time, smoothed; 0: not known yet.
+    #: Pages per second of CPU time, smoothed; 0: not known yet.
     speed: float = 0.0
     pages: int = 0
     pages_per_s: float = 0.0
@@ -40,7 +40,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Work(msgspec.Struct, frozen=True):
-    """What a worker is to do; a node hands it on to the workers that it starts."""
+    """What a worker has to do; a node passes it on to the workers that it starts."""
 
     targets: tuple[str, ...]
     arguments: dict[str, str]

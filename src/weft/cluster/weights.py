@@ -1,8 +1,8 @@
-"""The weight of a worker: how fast it is beside the others, so that it gets its share of the work.
+"""The weight of a worker: its speed relative to the others, so that it gets its share of the work.
 
-Its speed is the number of pages that it handles in a second of CPU time: that tells about machine
-and spider, not about how much there is to do, and so does not change with the share. Weights are
-coarse and change rarely, for each change moves buckets.
+Its speed is the number of pages that it handles per second of CPU time. That depends on the machine
+and the spider, not on how much there is to do, so it does not change with the share. Weights are
+coarse and change rarely, because each change moves buckets.
 """
 
 from collections.abc import Iterable
@@ -11,23 +11,23 @@ from statistics import median
 #: Weights are multiples of this.
 STEP = 0.25
 LEAST, MOST = 0.25, 8.0
-#: A weight changes when what was measured is further from it than half a step and this share of it:
-#: a speed that wobbles by a tenth never changes it.
+#: A weight changes when the measured one differs by more than half a step and this share of it: a
+#: speed that varies by a tenth never changes it.
 HYSTERESIS = 0.15
 #: Share of a new measurement in the smoothed speed.
 SMOOTHING = 0.2
-#: Pages that a measurement needs, and the share of a core: of an idle worker it tells nothing.
+#: Pages and share of a core that a measurement needs: an idle worker shows nothing.
 LEAST_PAGES = 50
 LEAST_SHARE = 0.3
 
 
 def smoothed(speed: float, measured: float) -> float:
-    """A speed after one more measurement; 0: there was none before."""
+    """The speed after one more measurement; 0: there was none before."""
     return measured if not speed else speed + SMOOTHING * (measured - speed)
 
 
 def next_weight(weight: float, speed: float, others: Iterable[float]) -> float:
-    """The weight of a worker with this speed beside those of the others; 0: not known yet."""
+    """The weight of a worker with this speed, given the speeds of the others; 0: not known yet."""
     known = [other for other in others if other > 0]
     if speed <= 0 or not known:
         return weight
@@ -38,7 +38,7 @@ def next_weight(weight: float, speed: float, others: Iterable[float]) -> float:
 
 
 class Speed:
-    """Measures pages for a second of CPU time."""
+    """Measures pages per second of CPU time."""
 
     def __init__(self) -> None:
         self._last: tuple[int, float, float] | None = None
@@ -46,7 +46,7 @@ class Speed:
         self.value = 0.0
 
     def note(self, pages: int, cpu_s: float, at_s: float) -> None:
-        """What was reached until now, in pages and in CPU time."""
+        """Record the totals so far, in pages and in CPU time."""
         if self._last is None:
             self._last = (pages, cpu_s, at_s)
             return

@@ -1,50 +1,49 @@
-"""Scrapy's settings, read once into the values that the parts of a crawl are given."""
+"""Reads Scrapy's settings once into the values that the parts of a crawl use."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from weft.config import (
     DEFAULT_BLOOM_ERROR,
     DEFAULT_BUCKET_LIMIT,
     DEFAULT_BUCKETS,
     DEFAULT_CLAIM_MS,
+    DEFAULT_CONCURRENT_REQUESTS,
     DEFAULT_EXPECTED_URLS,
+    DEFAULT_ITEMS,
     DEFAULT_LEASE_MS,
     DEFAULT_VIRTUAL_NODES,
     DEFAULT_WORKERS_PER_HOST,
+    MAX_BUCKETS,
     FrontierConfig,
     HostLimits,
     SharedConfig,
-    default_job_dir,
 )
-from weft.engine.hostkeys import domain_of
 from weft.engine.http.resolver import is_address
-from weft.engine.markup import DEFAULT_LIMITS, PageLimits
-from weft.engine.reader import Reader
-from weft.engine.scrapyparts import ScrapyPart
+from weft.engine.links.markup import DEFAULT_LIMITS, PageLimits
+from weft.engine.naming import name_by_directory
+from weft.engine.politeness.hostkeys import domain_of
+from weft.engine.requests.dupefilter import find_dupefilter
+from weft.engine.requests.slots import is_bare
+from weft.engine.scrapy.scrapyparts import ScrapyPart
+from weft.engine.settingsreader import SHARE, SettingsReader, at_least
 from weft.errors import ConfigError
-from weft.frontier import Frontier, Store, parse_store
+from weft.frontier import Frontier, JobHome, Store, find_home, parse_store
 from weft.records import HostKey, Order, Picker, SeenKind, Strategy
 from weft.sinks.archive import is_archive
 from weft.sinks.base import Schema, SinkConfig
 
-#: Items go into this file of the job's directory unless WEFT_SINKS says otherwise.
-DEFAULT_ITEMS = "items.db"
-#: Requests under way in one worker, over all hosts. With many hosts Scrapy's own default of 16 is
-#: the limit long before the hosts are.
-DEFAULT_CONCURRENT_REQUESTS = 128
 #: Claims of a host without delay, as a multiple of its concurrency.
 CLAIMS_AHEAD = 4
-#: How long a crawl that is told to stop waits for what is under way.
+#: How long a crawl that is being stopped waits for requests under way.
 DEFAULT_CLOSE_S = 2
-#: More partitions than this cost more than they bring.
-MAX_BUCKETS = 65_536
 
-#: Every setting of Weft with its default; what each does stands in `docs/settings.md`.
+#: Every setting of Weft with its default; `docs/settings.md` explains them.
 SETTINGS: Mapping[str, Any] = {
     "WEFT_ENABLED": True,
     "WEFT_STORE": "",
@@ -96,11 +95,11 @@ class JobConfig(msgspec.Struct, frozen=True):
     #: `_claimable`.
     limits: HostLimits
     limits_by_host: Mapping[str, HostLimits]
-    #: A worker that is not heard of for so long loses its buckets.
+    #: A worker that is silent for this long loses its buckets.
     lease_s: float
-    #: How long to wait for what is under way when the crawl is told to stop.
+    #: How long to wait for requests under way when the crawl is being stopped.
     close_s: float
-    #: How much of the work this worker takes beside others; 0: by what is measured.
+    #: How much of the work this worker takes compared to others; 0: measured.
     weight: float
     #: The node that started this worker.
     node: str
@@ -112,47 +111,49 @@ class JobConfig(msgspec.Struct, frozen=True):
     item_key: tuple[str, ...]
     fingerprint_headers: tuple[str, ...]
     max_pages: int
-    #: What is parsed.
+    #: Pages that exceed one of these are not parsed.
     page_limits: PageLimits
     is_fresh: bool
     is_rerun: bool
-    #: Where Scrapy's own parts are used instead of ours.
+    #: Parts for which Scrapy's own is used instead of ours.
     scrapy_parts: frozenset[ScrapyPart]
 
     def limits_of(self, host: str) -> HostLimits:
         return self.limits_by_host.get(host, self.limits)
 
+    def concurrency_of(self, host: str) -> int:
+        return self.limits_of(host).concurrency
 
-def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
-    """All problems are told at once."""
-    read = Reader(settings)
+
+def read_settings(settings: BaseSettings, name: str) -> JobConfig:
+    """`name`: that of the job if the settings give it none. Raises ConfigError with all problems at
+    once."""
+    read = SettingsReader(settings)
     limits = HostLimits(round(read.number("DOWNLOAD_DELAY") * 1000), _concurrency(read))
     host_key = read.choice("WEFT_HOST_KEY", HostKey)
-    by_host = _limits_by_key(read, _limits_by_host(read, limits), host_key)
-    name = read.text("WEFT_JOB") or spider_name
-    own_dir = Path(read.text("JOBDIR") or default_job_dir(name))
-    store = _store(read, own_dir)
-    job_dir = store.directory or own_dir
+    own_limits = _limits_by_host(read, settings.getdict("DOWNLOAD_SLOTS"), limits)
+    by_host = _limits_by_key(read, own_limits, host_key)
+    home = _home(read, settings, name)
     outputs = None if settings.get("WEFT_SINKS") is None else read.names("WEFT_SINKS")
     config = JobConfig(
-        store=store,
-        job=job_name(name),
-        job_dir=job_dir,
-        frontier=_frontier(read, limits, by_host, host_key),
+        store=home.store,
+        job=home.job,
+        job_dir=home.job_dir,
+        frontier=_frontier(read, limits, by_host, host_key, _project(settings)),
         # Scrapy's 0 means no limit.
         concurrency=int(read.number("CONCURRENT_REQUESTS")) or DEFAULT_CONCURRENT_REQUESTS,
         limits=limits,
         limits_by_host=by_host,
-        lease_s=read.number("WEFT_LEASE_TIMEOUT", least=1),
+        lease_s=read.number("WEFT_LEASE_TIMEOUT", at_least(1)),
         close_s=read.number("WEFT_CLOSE_TIMEOUT"),
         weight=read.number("WEFT_WEIGHT"),
         node=read.text("WEFT_NODE"),
-        sinks=_sinks(outputs, job_dir),
+        sinks=_sinks(outputs, home.job_dir),
         archives=tuple(filter(is_archive, outputs or ())),
         sink=SinkConfig(
-            job_dir=job_dir,
-            job=job_name(name),
-            is_shared=store.is_shared,
+            job_dir=home.job_dir,
+            job=home.job,
+            is_shared=home.store.is_shared,
             is_strict=read.choice("WEFT_SCHEMA", Schema) is Schema.STRICT,
         ),
         item_key=read.names("WEFT_ITEM_KEY"),
@@ -163,29 +164,29 @@ def read_settings(settings: BaseSettings, spider_name: str) -> JobConfig:
         is_rerun=read.flag("WEFT_RERUN"),
         scrapy_parts=read.choices("WEFT_SCRAPY_PARTS", ScrapyPart),
     )
-    problems = [*read.problems, *_unfit_for_store(config), *_unknown_settings(settings)]
+    problems = [
+        *read.problems,
+        *_unfit_for_store(config),
+        *_unfit_dupefilter(settings),
+        *_unknown_settings(settings),
+    ]
     if problems:
         raise ConfigError("\n".join(problems))
     return config
 
 
 def check_host_key(frontier: Frontier, config: JobConfig) -> None:
-    """Raises ConfigError if the job was begun with other host keys: budgets would not be kept."""
+    """Raises ConfigError if the job was started with other host keys: budgets would not be kept."""
     wanted, found = config.frontier.host_key, frontier.host_key
     if wanted is not found:
         raise ConfigError(
-            f"the job {config.job} was begun with WEFT_HOST_KEY = {str(found)!r}, and here it is "
+            f"the job {config.job} was started with WEFT_HOST_KEY = {str(found)!r}, but it is now "
             f"{str(wanted)!r}; set it to {str(found)!r}, start over with --fresh (WEFT_FRESH), or "
             "choose another job with --job"
         )
 
 
-def job_name(name: str) -> str:
-    """The name of a job in a shared store: that of its directory. Braces mean something there."""
-    return default_job_dir(name).name.translate(str.maketrans("{}", "()"))
-
-
-def _page_limits(read: Reader) -> PageLimits:
+def _page_limits(read: SettingsReader) -> PageLimits:
     return PageLimits(
         max_bytes=int(read.number("WEFT_MAX_PAGE_BYTES")),
         max_tags=int(read.number("WEFT_MAX_PAGE_TAGS")),
@@ -194,24 +195,58 @@ def _page_limits(read: Reader) -> PageLimits:
     )
 
 
-def _store(read: Reader, own_dir: Path) -> Store:
-    embedded = Store(f"rocks://{own_dir}", own_dir)
+def read_home(settings: BaseSettings, name: str) -> JobHome:
+    """Where a job lives. `name`: its name if neither the settings nor Scrapyd give it one. Raises
+    ConfigError for an invalid store."""
+    read = SettingsReader(settings)
+    job, job_dir, store = (read.text(each) for each in ("WEFT_JOB", "JOBDIR", "WEFT_STORE"))
+    if not job and not job_dir:
+        job = os.environ.get("SCRAPY_JOB", "")
+    if not job and job_dir and store and parse_store(store).is_shared:
+        job = name_by_directory(name, Path(job_dir))
+    return find_home(job or name, job_dir=job_dir, store=store)
+
+
+def _home(read: SettingsReader, settings: BaseSettings, name: str) -> JobHome:
+    if (job_dir := read.text("JOBDIR")) and has_plain_queue(Path(job_dir)):
+        read.problems.append(
+            f"JOBDIR: {job_dir} has requests that plain Scrapy has left (requests.queue), which "
+            "Weft does not read; let Scrapy finish that crawl with -s WEFT_ENABLED=False, or "
+            "choose another JOBDIR"
+        )
     try:
-        return parse_store(text) if (text := read.text("WEFT_STORE")) else embedded
+        return read_home(settings, name)
     except ConfigError as error:
         read.problems.append(f"WEFT_STORE: {error}")
-        return embedded
+        return find_home(name)  # anything valid
+
+
+def has_plain_queue(job_dir: Path) -> bool:
+    """Whether a crawl of plain Scrapy that is not finished lives there. A finished one has nothing
+    to go on with, and leaves no queues but a list of them."""
+    files = (path for path in (job_dir / "requests.queue").rglob("*") if path.is_file())
+    return any(path.name != "active.json" for path in files)
+
+
+def _project(settings: BaseSettings) -> str:
+    """The name of the project; empty if there is none."""
+    is_given = (settings.getpriority("BOT_NAME") or 0) > SETTINGS_PRIORITIES["default"]
+    return str(settings.get("BOT_NAME") or "") if is_given else ""
 
 
 def _frontier(
-    read: Reader, limits: HostLimits, by_host: Mapping[str, HostLimits], host_key: HostKey
+    read: SettingsReader,
+    limits: HostLimits,
+    by_host: Mapping[str, HostLimits],
+    host_key: HostKey,
+    project: str,
 ) -> FrontierConfig:
     workers = read.whole("WEFT_WORKERS_PER_HOST")
     return FrontierConfig(
         order=read.choice("WEFT_ORDER", Order),
         limits=_claimable(limits, workers),
         limits_by_host={host: _claimable(own, workers) for host, own in by_host.items()},
-        claim_ms=round(read.number("WEFT_CLAIM_TIMEOUT", least=1) * 1000),
+        claim_ms=round(read.number("WEFT_CLAIM_TIMEOUT", at_least(1)) * 1000),
         workers_per_host=workers,
         shared=SharedConfig(
             buckets=read.whole("WEFT_BUCKETS", most=MAX_BUCKETS),
@@ -220,25 +255,26 @@ def _frontier(
             assignment=read.choice("WEFT_ASSIGNMENT", Strategy),
             seen=read.choice("WEFT_SEEN", SeenKind),
             expected_urls=read.whole("WEFT_EXPECTED_URLS"),
-            bloom_error=read.share("WEFT_BLOOM_ERROR"),
+            bloom_error=read.number("WEFT_BLOOM_ERROR", SHARE),
             virtual_nodes=read.whole("WEFT_VIRTUAL_NODES", most=MAX_BUCKETS),
             host_key=host_key,
+            project=project,
         ),
     )
 
 
 def _claimable(limits: HostLimits, workers_per_host: int) -> HostLimits:
-    """A host without delay may have more than its concurrency in claims: they wait here, so that
-    the next is at hand when one ends. Never more than its concurrency are sent at a time.
+    """A host without delay may have more claims than its concurrency: the extra ones wait here, so
+    that the next is ready when one ends. No more than its concurrency are sent at a time.
 
-    Not so where several workers share a host: none knows what the others send, and a claim must
-    be the right to send."""
+    This does not apply if several workers share a host: none knows what the others send, so a claim
+    must be the right to send."""
     if limits.delay_ms or workers_per_host > 1:
         return limits
     return HostLimits(delay_ms=0, concurrency=CLAIMS_AHEAD * limits.concurrency)
 
 
-def _concurrency(read: Reader) -> int:
+def _concurrency(read: SettingsReader) -> int:
     per_ip = int(read.number("CONCURRENT_REQUESTS_PER_IP"))
     value = per_ip or int(read.number("CONCURRENT_REQUESTS_PER_DOMAIN"))
     if value < 1:
@@ -246,29 +282,32 @@ def _concurrency(read: Reader) -> int:
     return max(1, value)
 
 
-def _limits_by_host(read: Reader, limits: HostLimits) -> dict[str, HostLimits]:
+def _limits_by_host(
+    read: SettingsReader, slots: Mapping[str, Any], limits: HostLimits
+) -> dict[str, HostLimits]:
     by_host = {}
-    for host, own in read.table("DOWNLOAD_SLOTS").items():
+    for host, own in slots.items():
         try:
             by_host[host] = _own_limits(own, limits)
         except (AttributeError, OverflowError, TypeError, ValueError):
             read.problems.append(
-                f"DOWNLOAD_SLOTS[{host!r}] is {own!r}; delay and concurrency are numbers, 0 or more"
+                f"DOWNLOAD_SLOTS[{host!r}] is {own!r}; "
+                "delay and concurrency must be numbers, 0 or more"
             )
     return by_host
 
 
 def _limits_by_key(
-    read: Reader, by_host: Mapping[str, HostLimits], host_key: HostKey
+    read: SettingsReader, by_host: Mapping[str, HostLimits], host_key: HostKey
 ) -> dict[str, HostLimits]:
-    """Limits of host names as those of their host keys; of several for one the strictest."""
+    """Convert limits by host name to limits by host key; the strictest of several wins."""
     by_key: dict[str, HostLimits] = {}
     for host, own in by_host.items():
         key = domain_of(host) if host_key is HostKey.DOMAIN else host
-        if host_key is HostKey.IP and not is_address(host):
+        if host_key is HostKey.IP and not is_address(host) and not is_bare(host):
             read.problems.append(
-                f"DOWNLOAD_SLOTS[{host!r}] names a host, and with WEFT_HOST_KEY = 'ip' limits are "
-                "those of addresses; name its address"
+                f"DOWNLOAD_SLOTS[{host!r}] names a host, but with WEFT_HOST_KEY = 'ip' limits "
+                "apply to addresses; name its address (the name of a slot has no dot then)"
             )
         by_key[key] = _strictest(own, by_key.get(key, own))
     return by_key
@@ -287,8 +326,8 @@ def _own_limits(own: Mapping[str, Any], limits: HostLimits) -> HostLimits:
 
 
 def _sinks(outputs: Sequence[str] | None, job_dir: Path) -> tuple[str, ...]:
-    """Where nothing is said about items, as by archives alone, they go into the job's directory;
-    an empty list says that they go nowhere."""
+    """If no output takes items, for example if there are only archives, they go into the job's
+    directory. An empty list means that they go nowhere."""
     sinks = tuple(output for output in outputs or () if not is_archive(output))
     if sinks or outputs == ():
         return sinks
@@ -296,13 +335,13 @@ def _sinks(outputs: Sequence[str] | None, job_dir: Path) -> tuple[str, ...]:
 
 
 def _unfit_for_store(config: JobConfig) -> list[str]:
-    """What an embedded store does not have, told rather than ignored."""
+    """Settings that an embedded store does not support: reported, not ignored."""
     if config.store.is_shared:
         return []
     shared = config.frontier.shared
     return [
         f"{name} = {str(value)!r} needs a shared store; set WEFT_STORE to redis://HOST:PORT/DB, "
-        f"or leave {name} out"
+        f"or remove {name}"
         for name, value in (
             ("WEFT_PICKER", shared.picker),
             ("WEFT_SEEN", shared.seen),
@@ -310,6 +349,14 @@ def _unfit_for_store(config: JobConfig) -> list[str]:
         )
         if value != SETTINGS[name]
     ]
+
+
+def _unfit_dupefilter(settings: BaseSettings) -> list[str]:
+    try:
+        find_dupefilter(settings)
+    except ConfigError as error:
+        return [str(error)]
+    return []
 
 
 def _unknown_settings(settings: BaseSettings) -> list[str]:

@@ -1,10 +1,9 @@
-"""What `weft crawl TARGET…` is told to crawl: URLs, a spider file, or a spider of a project."""
+"""The target of `weft crawl TARGET…`: URLs, a spider file, or a spider of a project."""
 
 import logging
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -20,24 +19,31 @@ from scrapy.utils.project import get_project_settings, inside_project
 from scrapy.utils.spider import iter_spider_classes
 
 from weft._version import __version__
-from weft.config import default_job_dir
-from weft.engine.markup import DEFAULT_LIMITS
-from weft.engine.spider import SiteSpider
+from weft.engine.links.markup import DEFAULT_LIMITS
+from weft.engine.naming import digest, name_job
+from weft.engine.spiders.site import SiteSpider
 from weft.errors import ConfigError, TargetError
-from weft.urls import canonical_url, host_key
+from weft.urls import browser_url, canonical_url, host_key
 
+ADDON = "weft.Addon"
+#: Differences from Scrapy's own commands; the project and the user can override them.
+DEFAULTS = {
+    "LOG_INSTALL_ROOT_HANDLER": False,
+    "LOG_LEVEL": "WARNING",
+    "TELNETCONSOLE_ENABLED": False,
+}
 REFERER = "scrapy.spidermiddlewares.referer.RefererMiddleware"
-#: Settings of `weft crawl URL`, below those that the user gives.
+#: Settings of `weft crawl URL`; the user's settings take precedence.
 SITE_SETTINGS: Mapping[str, Any] = {
     "USER_AGENT": f"Weft/{__version__}",
     "ROBOTSTXT_OBEY": True,
     "WEFT_ORDER": "bfs",
-    "CONCURRENT_ITEMS": 1,  # Scrapy starts so many tasks for every response
+    "CONCURRENT_ITEMS": 1,  # Scrapy starts this many tasks per response
     "COOKIES_ENABLED": False,
-    "DOWNLOAD_MAXSIZE": DEFAULT_LIMITS.max_bytes,  # more would not be parsed; unpacked, too
-    "RETRY_TIMES": 1,  # one that failed twice is remembered, and tried again another day
+    "DOWNLOAD_MAXSIZE": DEFAULT_LIMITS.max_bytes,  # larger pages are not parsed, packed or unpacked
+    "RETRY_TIMES": 1,  # a URL that failed twice is remembered and retried another day
     "RETRY_GIVE_UP_LOG_LEVEL": "INFO",  # the failure is logged anyway
-    # What there is nothing to do for: our spider yields no requests, and we count pages ourselves.
+    # Not needed: our spider yields no requests, and we count pages ourselves.
     "DOWNLOADER_STATS": False,
     "DOWNLOADER_MIDDLEWARES": {
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
@@ -57,26 +63,40 @@ SITE_SETTINGS: Mapping[str, Any] = {
 
 
 class Target(msgspec.Struct, frozen=True):
-    """A spider, what it is given, and the settings that it starts from."""
+    """A spider, its arguments, and the settings that it starts from."""
 
     spider: type[Spider]
     arguments: dict[str, Any]
     settings: Settings
-    #: Where the job lives if the user names no store.
-    job_dir: Path
-    #: What it was found by; another process finds it by the same.
+    #: The name of its job, if the user gives none.
+    job: str
+    #: The words and arguments it was found with; another process finds it with the same.
     words: tuple[str, ...] = ()
     given: Mapping[str, str] = {}
 
-    def settings_of_spider(self) -> Settings:
-        """The settings as the spider has them."""
+    def settings_with(self, overrides: Mapping[str, Any]) -> Settings:
+        """The settings of a crawl. What takes precedence over what is decided here, and only here:
+        the user's options, the spider's own settings, the project's, Weft's defaults, Scrapy's.
+
+        Scrapy adds the spider's own when it makes a crawler. Their place in that order does not
+        depend on when they are added."""
         settings = self.settings.copy()
+        settings.setdict(DEFAULTS, "command")
+        settings.setdict(dict(overrides), "cmdline")
+        addons = settings.getdict("ADDONS")
+        if not any(str(name).startswith("weft.") for name in addons):
+            settings.set("ADDONS", addons | {ADDON: 500}, "cmdline")
+        return settings
+
+    def settings_of_spider(self, overrides: Mapping[str, Any]) -> Settings:
+        """The same, with the spider's own."""
+        settings = self.settings_with(overrides)
         self.spider.update_settings(settings)
         return settings
 
 
 def find_target(targets: Sequence[str], arguments: Mapping[str, str]) -> Target:
-    """Raises TargetError or ConfigError with the cure."""
+    """Raises TargetError or ConfigError; the message says how to fix it."""
     found = _find(targets, arguments)
     return msgspec.structs.replace(found, words=tuple(targets), given=dict(arguments))
 
@@ -88,7 +108,7 @@ def _find(targets: Sequence[str], arguments: Mapping[str, str]) -> Target:
         return _site(targets)
     if len(targets) > 1:
         raise TargetError(
-            f"{' '.join(targets)}: several targets must all be URLs; crawl spiders one by one"
+            f"{' '.join(targets)}: several targets must all be URLs; run spiders one by one"
         )
     [target] = targets
     if target.endswith(".py"):
@@ -99,22 +119,19 @@ def _find(targets: Sequence[str], arguments: Mapping[str, str]) -> Target:
 def _site(urls: Sequence[str]) -> Target:
     for url in urls:
         if not re.match(r"https?://", url, re.IGNORECASE) or not host_key(url):
-            raise TargetError(f"{url} is no web address; write http://HOST/… or https://HOST/…")
+            raise TargetError(f"{url} is not a web address; write http://HOST/… or https://HOST/…")
     settings = Settings()
     settings.setdict(SITE_SETTINGS, "project")
     redirect.logger.addFilter(_is_not_about_referer)
-    canonical = sorted({canonical_url(url) for url in urls})
-    name = f"{host_key(urls[0]).strip('[]')}-{_digest(canonical)}"
-    return Target(SiteSpider, {"urls": list(urls)}, settings, default_job_dir(name))
+    starts = [browser_url(url) for url in urls]  # as the spider writes the links that it finds
+    canonical = sorted({canonical_url(url) for url in starts})
+    name = f"{host_key(urls[0]).strip('[]')}-{digest(canonical)}"
+    return Target(SiteSpider, {"urls": starts}, settings, name)
 
 
 def _is_not_about_referer(record: logging.LogRecord) -> bool:
-    """Scrapy warns that redirects have no Referer; nor have the links of a site crawl."""
+    """Drop Scrapy's warning that redirects have no Referer: no link of a site crawl has one."""
     return record.levelno != logging.WARNING or REFERER not in str(record.msg)
-
-
-def _digest(urls: Sequence[str]) -> str:
-    return blake2b("\n".join(urls).encode(), digest_size=4).hexdigest()
 
 
 def _file(target: str, arguments: Mapping[str, str]) -> Target:
@@ -128,7 +145,7 @@ def _file(target: str, arguments: Mapping[str, str]) -> Target:
     spiders = [cls for cls in iter_spider_classes(module) if cls.__module__ == module.__name__]
     if len(spiders) != 1:
         names = ", ".join(cls.name for cls in spiders) or "none"
-        raise TargetError(f"{target} must hold one spider; it holds {names}")
+        raise TargetError(f"{target} must contain exactly one spider; it contains: {names}")
     return _spider(spiders[0], arguments, _project_settings())
 
 
@@ -141,12 +158,12 @@ def _import(path: Path) -> ModuleType:
 
 
 def _project_spider(name: str, arguments: Mapping[str, str]) -> Target:
-    hint = f"; for a web site write https://{name}" if "." in name else ""
-    init_env()  # a worker may be told where its settings are, but not where to import them from
+    hint = f"; for a website, write https://{name}" if "." in name else ""
+    init_env()  # a worker may know its settings module, but not where to import it from
     if not inside_project():
         raise TargetError(
-            f"{name} is no URL and no .py file, and this is no Scrapy project (there is no "
-            f"scrapy.cfg here or above){hint}"
+            f"{name} is neither a URL nor a .py file, and this is not a Scrapy project (there is "
+            f"no scrapy.cfg here or above){hint}"
         )
     settings = _project_settings()
     try:
@@ -164,7 +181,7 @@ def _project_spider(name: str, arguments: Mapping[str, str]) -> Target:
 
 
 def _project_settings() -> Settings:
-    """The settings of the project that we are in, or Scrapy's own."""
+    """The settings of the current project, or Scrapy's own."""
     try:
         return get_project_settings()
     except Exception as problem:
@@ -172,15 +189,14 @@ def _project_settings() -> Settings:
 
 
 def project_sinks() -> list[str]:
-    """WEFT_SINKS of the project that we are in, if we are in one."""
+    """WEFT_SINKS of the current project, if there is one."""
     return _project_settings().getlist("WEFT_SINKS") if inside_project() else []
 
 
 def _broken(what: str, problem: Exception) -> TargetError:
-    """Code of the user's that does not load: which, and why."""
+    """The error for user code that does not load: what, and why."""
     return TargetError(f"{what} cannot be imported: {type(problem).__name__}: {problem}")
 
 
 def _spider(spider: type[Spider], arguments: Mapping[str, str], settings: Settings) -> Target:
-    # WEFT_STORE and JOBDIR of the project are read later, by the scheduler.
-    return Target(spider, dict(arguments), settings, default_job_dir(spider.name))
+    return Target(spider, dict(arguments), settings, name_job(spider.name, arguments))

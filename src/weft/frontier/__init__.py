@@ -1,19 +1,22 @@
 """What to fetch next. `base` has the contract, `policy` the rules, `memory` the specification."""
 
 from weft.config import FrontierConfig
-from weft.frontier.base import Frontier, Hold, LeasesBuckets, ReportsSeen
+from weft.frontier.base import Frontier, FrontierBackend, Hold, LeasesBuckets, ServesPeople
 from weft.frontier.memory import MemoryFrontier
 from weft.frontier.rocks import RocksFrontier
-from weft.frontier.store import Store, parse_store
+from weft.frontier.store import JobHome, Store, find_home, parse_store
 
 __all__ = [
     "Frontier",
+    "FrontierBackend",
     "Hold",
+    "JobHome",
     "LeasesBuckets",
     "MemoryFrontier",
-    "ReportsSeen",
     "RocksFrontier",
+    "ServesPeople",
     "Store",
+    "find_home",
     "open_frontier",
     "parse_store",
 ]
@@ -25,7 +28,7 @@ def open_frontier(
     config: FrontierConfig | None = None,
     *,
     is_read_only: bool = False,
-) -> Frontier:
+) -> FrontierBackend:
     """The frontier of a job in a store, not opened yet.
 
     `is_read_only`: for a look at it from beside; it must exist.

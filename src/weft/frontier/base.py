@@ -100,6 +100,11 @@ class LeasesBuckets(Protocol):
         """Places in the virtual table of the assignment `two-level`."""
         ...
 
+    @property
+    def project(self) -> str:
+        """The project that the job belongs to; empty: none, or it is not known."""
+        ...
+
     async def hold(
         self,
         owner: str,
@@ -127,19 +132,12 @@ class LeasesBuckets(Protocol):
         ...
 
 
-@runtime_checkable
-class ReportsSeen(Protocol):
-    """A frontier that can tell how it remembers URLs."""
-
-    async def seen_report(self) -> SeenReport: ...
-
-
 #: What else is forgotten when a crawl starts over: its items.
 AlsoForget = Callable[[], Awaitable[None]]
 
 
 class Frontier(GivesTurns, Protocol):
-    """The contract of every backend; `weft.testing.frontier_contract` has its tests.
+    """What a crawl works with; `weft.testing.frontier_contract` has the tests of every backend.
 
     *Atomic.* Each call takes effect completely or not at all, whatever dies meanwhile; where a
     backend divides its hosts into buckets, this holds for each bucket. What a call has answered
@@ -166,7 +164,8 @@ class Frontier(GivesTurns, Protocol):
 
     *Budget.* No two claims of a host are handed out within its delay, nor more than its
     concurrency at a time, nor any while it is backing off. The delay counts from the moment that
-    the outcome of a claim names as that of sending. A host that may not be fetched never stands
+    the outcome of a claim names as that of sending; a claim that ended without being sent costs
+    none. A host that may not be fetched never stands
     in the way of one that may. The cost of `claim` grows with the number asked for, not with the
     number of hosts or of queued requests.
 
@@ -203,14 +202,16 @@ class Frontier(GivesTurns, Protocol):
     ) -> bool:
         """Start the crawl, join it, or go on with it; before the first `add`.
 
-        An earlier crawl is forgotten if `is_fresh`, or if it is finished and `is_rerun`: then the
-        answer is True. Of several workers that begin at the same time one forgets, and the others
-        wait for it; `also_forget` is called before they are let in.
+        An earlier crawl is forgotten if `is_fresh`, or if `is_rerun` and nothing of it is pending,
+        however it ended: then the answer is True. What is held is forgotten with it. Of several
+        workers that begin at the same time one forgets, and the others wait for it; `also_forget`
+        is called before they are let in. A crawl that a worker still works on is not forgotten
+        because it has nothing to do just now.
         """
         ...
 
     async def mark_finished(self) -> None:
-        """Remember that the crawl ended by itself."""
+        """Remember that the crawl ended by itself, for those who ask `is_finished`."""
         ...
 
     async def is_finished(self) -> bool:
@@ -219,14 +220,6 @@ class Frontier(GivesTurns, Protocol):
 
     async def add(self, requests: Sequence[PackedRequest]) -> list[AddStatus]:
         """Queue those that are not known."""
-        ...
-
-    async def learn(self, fingerprints: Sequence[int]) -> None:
-        """Make fingerprints known whose pages were fetched elsewhere, all of them in one call.
-
-        They count as data pages. A request that is queued stays queued. Not atomic: a call that
-        was cut short is made again. Workers that have the frontier open need not notice.
-        """
         ...
 
     async def fix_keys(self, keys: Sequence[tuple[str, str]]) -> list[str]:
@@ -267,21 +260,40 @@ class Frontier(GivesTurns, Protocol):
 
     async def stats(self) -> Stats: ...
 
+
+class ServesPeople(Protocol):
+    """What people ask of a frontier, and workers never do: to look into it, and to change what it
+    knows. These calls may scan queues and logs, and no page waits for them.
+    """
+
     async def hours(self) -> list[Hour]:
         """What `finish` accepted, by the hour of the frontier's clock, the oldest first; without
         hours in which there was nothing. Kept until `clear` forgets everything."""
         ...
 
     async def hosts(self, limit: int) -> list[HostState]:
-        """Hosts with queued requests or claims, the busiest queue first (for people: it scans)."""
+        """Hosts with queued requests or claims, the busiest queue first."""
         ...
 
     async def explain(
         self, fingerprints: Sequence[int], host: str | None = None
     ) -> list[Explanation]:
-        """What became of these (for people: it may scan queues).
+        """What became of these.
 
-        `host` says where to look for what is queued; None: everywhere.
+        `host` says where to look for what is queued; None: everywhere. A claim has the delay that
+        its host has now, which may not be the one that it was handed out with.
+        """
+        ...
+
+    async def seen_report(self) -> SeenReport | None:
+        """How it remembers URLs; None: there is nothing to say, each has a record of its own."""
+        ...
+
+    async def learn(self, fingerprints: Sequence[int]) -> None:
+        """Make fingerprints known whose pages were fetched elsewhere, all of them in one call.
+
+        They count as data pages. A request that is queued stays queued. Not atomic: a call that
+        was cut short is made again. Workers that have the frontier open need not notice.
         """
         ...
 
@@ -289,3 +301,7 @@ class Frontier(GivesTurns, Protocol):
         """Empty the queues of one kind and forget its pages and their fetches, claims excepted;
         None: everything."""
         ...
+
+
+class FrontierBackend(Frontier, ServesPeople, Protocol):
+    """What a backend implements: both."""

@@ -6,6 +6,7 @@ import msgspec
 
 from weft.config import FrontierConfig
 from weft.records import (
+    Claim,
     Ending,
     Fetch,
     HostState,
@@ -51,6 +52,8 @@ class HostRecord(msgspec.Struct, array_like=True):
     is_pausing: bool = False
     #: Workers take turns of it: then turns move `next_at_ms`, and claims do not.
     is_visited: bool = False
+    #: `next_at_ms` is there for a claim of which nobody has said yet that it was sent.
+    is_unspent: bool = False
 
     @property
     def queued(self) -> int:
@@ -138,6 +141,7 @@ def note_claimed(
     _count_owner(record, owner, count)
     if count and not record.is_visited:
         start_delay(record, host, config, now_ms)
+        record.is_unspent = delay_ms(record, host, config) > 0
 
 
 def start_delay(record: HostRecord, host: str, config: FrontierConfig, now_ms: int) -> None:
@@ -145,6 +149,7 @@ def start_delay(record: HostRecord, host: str, config: FrontierConfig, now_ms: i
     if delay := delay_ms(record, host, config):
         record.next_at_ms = now_ms + delay
         record.is_pausing = False
+        record.is_unspent = False
 
 
 def note_ended(record: HostRecord, owner: str) -> None:
@@ -165,7 +170,18 @@ def note_sent(
 ) -> None:
     """The delay counts from the moment of sending, which was after that of claiming."""
     if delay := delay_ms(record, host, config):
-        record.next_at_ms = max(record.next_at_ms, now_ms - ago_ms + delay)
+        at_ms = now_ms - ago_ms + delay
+        if at_ms >= record.next_at_ms:
+            record.next_at_ms = at_ms
+            record.is_unspent = False
+
+
+def note_unsent(record: HostRecord, now_ms: int) -> None:
+    """A claim has ended without being sent: a cache had its page, say. So the delay that began with
+    it is over, unless its owner has sent something else, which every outcome tells."""
+    if record.is_unspent:
+        record.next_at_ms = min(record.next_at_ms, now_ms)
+        record.is_unspent = False
 
 
 def note_outcome(
@@ -173,6 +189,8 @@ def note_outcome(
 ) -> None:
     """What an outcome says about its host: pauses and back-off. That the host does not exist is
     noted elsewhere, see `under_its_name`."""
+    if not outcome.is_sent:
+        note_unsent(record, now_ms)
     note_told(record, host, outcome, config, now_ms)
     if outcome.is_host_bad:
         return
@@ -214,6 +232,7 @@ def note_status(
         asked = min(retry_after_ms, config.max_pause_ms)
         record.next_at_ms = max(record.next_at_ms, now_ms + max(pause, asked))
         record.is_pausing = True
+        record.is_unspent = False
     elif status and not is_pausing(record, now_ms):
         record.backoff = 0
 
@@ -271,6 +290,11 @@ def _together(one: Hour, other: Hour) -> Hour:
         first_at_ms=min(one.first_at_ms, other.first_at_ms),
         last_at_ms=max(one.last_at_ms, other.last_at_ms),
     )
+
+
+def explained(claim: Claim, state: HostState) -> Claim:
+    """As people see it: with the delay that its host has now."""
+    return msgspec.structs.replace(claim, delay_ms=state.delay_ms)
 
 
 def host_state(record: HostRecord, host: str, config: FrontierConfig) -> HostState:

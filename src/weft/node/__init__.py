@@ -1,1 +1,1 @@
-"""A machine that crawls: worker processes, who keeps them, and the agent that serves jobs."""
+"""A machine that crawls: worker processes, their supervisors, and the agent that serves jobs."""

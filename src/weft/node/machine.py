@@ -1,22 +1,23 @@
-"""What this machine can do, and how busy it is."""
+"""What this machine has, and how busy it is."""
 
 import os
 import signal
 
 import msgspec
-import psutil
 
 
 class Load(msgspec.Struct, frozen=True):
-    #: CPU time in use since the last look, as a share of all there is.
+    #: CPU time used since the last call, as a share of all there is.
     cpu_share: float
     memory_bytes: int
     memory_total_bytes: int
-    #: Processes that want to run, on average over a minute.
+    #: Runnable processes, averaged over a minute.
     processes: float
 
 
 def look() -> Load:
+    import psutil  # here, for `weft crawl` needs only what is below
+
     memory = psutil.virtual_memory()
     return Load(
         cpu_share=psutil.cpu_percent() / 100,
@@ -27,12 +28,12 @@ def look() -> Load:
 
 
 def usable_cores() -> int:
-    """Those that this process may run on."""
+    """The number of cores that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def can_steer() -> bool:
-    """Whether worker processes can be stopped, frozen and killed by signals; not on Windows."""
+    """Whether worker processes can be stopped, suspended and killed by signals; not on Windows."""
     return hasattr(signal, "SIGSTOP")

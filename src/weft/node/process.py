@@ -1,8 +1,8 @@
-"""One worker process, as whoever started it sees it.
+"""One worker process, as seen by the process that started it.
 
-It has a session of its own, so that Ctrl-C on the terminal does not reach it. If the process that
-started it dies, the kernel kills it. It does not ask it to stop, for its store may die at the same
-moment, and it would wait for that.
+It has its own session, so that Ctrl-C on the terminal does not reach it. If the process that
+started it dies, the kernel kills it. The kernel does not just ask it to stop, because its store may
+die at the same moment, and it would wait for that.
 """
 
 import asyncio
@@ -14,27 +14,31 @@ from contextlib import suppress
 import msgspec
 
 from weft.cluster.status import Work
+from weft.node.spares import ForkedProcess, Spares
 from weft.redis.server import bound_to_us
 from weft.reports import Report, Word, decode_word
 
-#: -P: what lies in the working directory is not what `weft` imports.
+#: -P: `weft` must not import modules from the working directory.
 COMMAND = (sys.executable, "-P", "-m", "weft.cli.worker")
-#: How long to go on reading from a worker that has ended: its children may hold its pipes.
+#: How long to keep reading from a worker that has ended: its children may hold its pipes.
 LAST_WORDS_S = 1.0
 MAX_LINE_BYTES = 1 << 20
 
 
 class WorkerProcess:
-    def __init__(self, number: int, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, number: int, process: asyncio.subprocess.Process | ForkedProcess) -> None:
         self.number = number
         self._process = process
         self.report: Report | None = None
         self.failure = ""
 
     @classmethod
-    async def start(cls, number: int, work: Work) -> "WorkerProcess":
+    async def start(cls, number: int, work: Work, spares: Spares | None = None) -> "WorkerProcess":
+        given = msgspec.json.encode(work)
+        if spares is not None and (spare := await spares.start(given, MAX_LINE_BYTES)):
+            return cls(number, spare)
         pipe = asyncio.subprocess.PIPE
-        # From the main thread, whose end the kernel takes for that of the whole process.
+        # From the main thread, because to the kernel its end is the end of the process.
         process = await asyncio.create_subprocess_exec(
             *bound_to_us(COMMAND, signal.SIGKILL),
             stdin=pipe,
@@ -44,7 +48,7 @@ class WorkerProcess:
             limit=MAX_LINE_BYTES,
         )
         assert process.stdin is not None
-        process.stdin.write(msgspec.json.encode(work))
+        process.stdin.write(given)
         process.stdin.close()
         return cls(number, process)
 
@@ -57,7 +61,7 @@ class WorkerProcess:
             self._process.send_signal(number)
 
     async def follow(self, hear: Callable[[Word], None], pass_on: Callable[[str], None]) -> str:
-        """Listen until it has ended; how it did. What it logs is passed on, line by line."""
+        """Read its output until it ends; return how it ended. Its log is passed on line by line."""
         readers = [
             asyncio.ensure_future(self._read_words(hear)),
             asyncio.ensure_future(self._read_logs(pass_on)),
@@ -70,7 +74,7 @@ class WorkerProcess:
 
     async def _read_words(self, hear: Callable[[Word], None]) -> None:
         async for line in _lines(self._process.stdout):
-            with suppress(msgspec.DecodeError):  # it died in the middle of a word
+            with suppress(msgspec.DecodeError):  # it died in the middle of a line
                 word = decode_word(line)
                 self.report = word.report or self.report
                 self.failure = word.failure or self.failure
@@ -86,7 +90,7 @@ async def _lines(stream: asyncio.StreamReader | None) -> AsyncIterator[bytes]:
     while True:
         try:
             line = await stream.readline()
-        except ValueError:  # longer than the limit, and dropped
+        except ValueError:  # too long, and dropped
             continue
         if not line:
             return

@@ -1,7 +1,7 @@
-"""The supervisor of one job on one machine: starts worker processes, watches and ends them.
+"""The supervisor of one job on one machine: starts worker processes, watches and stops them.
 
-A worker that dies, by whatever signal, is replaced: nothing is lost, for its leases run out
-and others take its claims up. After some deaths in a row it gives up.
+A worker that dies from any signal is replaced. Nothing is lost, because its leases expire and
+others take over its claims. After several deaths in a row the supervisor gives up.
 """
 
 import asyncio
@@ -16,34 +16,29 @@ import msgspec
 from weft.clock import monotonic_s
 from weft.cluster.status import Work
 from weft.errors import WeftError
+from weft.node.deaths import Deaths
 from weft.node.process import WorkerProcess
+from weft.node.spares import Spares
 from weft.node.tally import ENOUGH, FINISHED, Tally
 from weft.reports import WATCH_S, Progress, Report, Word
 
-#: So many deaths in a row without a page between them are no accident.
-MAX_DEATHS = 5
-#: Pause after the first death; it doubles with each further one in a row.
-BACK_OFF_S = 0.25
-LONGEST_PAUSE_S = 30.0
-#: A worker that has lived for so long did not die of what had killed the one before it.
-STEADY_S = 60.0
-#: Scrapy's reason of a crawl that a signal has ended.
+#: Scrapy's reason for a crawl that was ended by a signal.
 SHUTDOWN = "shutdown"
 
 
 class Crew(msgspec.Struct, frozen=True):
-    """The workers that a crawl is to have."""
+    """The workers that a crawl should have."""
 
     number: int
     work: Work
     #: Pages that all of them together may crawl; 0: no limit.
     max_pages: int = 0
-    #: Forget an earlier crawl first.
+    #: Whether to forget an earlier crawl first.
     is_fresh: bool = False
 
     def shares(self) -> list[int]:
-        """The pages that each worker may crawl. What is left by one that has had its share is
-        there for the others, so that the sum is reached and never exceeded."""
+        """The pages that each worker may crawl. What a worker leaves after its share is there for
+        the others, so that the sum is reached and never exceeded."""
         if not self.max_pages:
             return [0] * self.number
         number = min(self.number, self.max_pages)
@@ -51,44 +46,66 @@ class Crew(msgspec.Struct, frozen=True):
         return [share + (i < rest) for i in range(number)]
 
 
+class RunningWorkers:
+    """The worker processes of a supervisor that are running now."""
+
+    def __init__(self) -> None:
+        self._workers: set[WorkerProcess] = set()
+
+    @property
+    def pids(self) -> set[int]:
+        return {worker.pid for worker in self._workers}
+
+    def add(self, worker: WorkerProcess) -> None:
+        self._workers.add(worker)
+
+    def discard(self, worker: WorkerProcess) -> None:
+        self._workers.discard(worker)
+
+    def send(self, number: signal.Signals) -> None:
+        for worker in self._workers:
+            worker.send(number)
+
+
 class Supervisor:
-    """`watch` is told how the crawl gets on, several times a second; `warn` what people should
-    read."""
+    """`watch` is called with the progress of the crawl several times a second, `warn` with messages
+    for the user."""
 
     def __init__(
-        self, crew: Crew, *, watch: Callable[[Progress], None], warn: Callable[[str], None]
+        self,
+        crew: Crew,
+        *,
+        watch: Callable[[Progress], None],
+        warn: Callable[[str], None],
+        spares: Spares | None = None,
     ) -> None:
         self._crew = crew
         self._watch = watch
         self._warn = warn
+        self._spares = spares
         self._tally = Tally()
         self._started_s = monotonic_s()
         self._processes = count()
-        self._running: set[WorkerProcess] = set()
+        self.workers = RunningWorkers()
         self._has_begun = asyncio.Event()
         self._stopping = asyncio.Event()
         self._stopped_by = ""
         self._is_killed = False
         self._error: WeftError | None = None
-        #: Workers that have ended without being told to.
+        #: Workers that ended without being asked to.
         self.deaths = 0
 
     @property
     def has_begun(self) -> bool:
-        """Whether a worker was at work."""
+        """Whether a worker has started to work."""
         return self._has_begun.is_set()
 
     @property
     def is_stopping(self) -> bool:
         return self._stopping.is_set()
 
-    @property
-    def pids(self) -> set[int]:
-        """Of the workers that are running."""
-        return {worker.pid for worker in self._running}
-
     async def run(self) -> Report | None:
-        """Crawl until done; there is no report if the workers were killed."""
+        """Crawl until done. Return None if the workers were killed."""
         shares = self._crew.shares()
         display = asyncio.ensure_future(self._show())
         workers = [self._keep(number, share) for number, share in enumerate(shares, start=1)]
@@ -96,7 +113,7 @@ class Supervisor:
             await asyncio.gather(*workers)
         finally:
             display.cancel()
-            self.send(signal.SIGKILL)
+            self.workers.send(signal.SIGKILL)
         if self._error is not None:
             raise self._error
         if self._is_killed:
@@ -112,19 +129,19 @@ class Supervisor:
         elapsed_s = monotonic_s() - self._started_s
         return self._tally.progress(elapsed_s, is_stopping=self._stopping.is_set())
 
-    # One worker after the other
+    # The workers of one slot, one after the other
 
     async def _keep(self, number: int, share: int) -> None:
-        """Have a worker until one ends by itself; who dies is replaced."""
+        """Keep a worker running until one ends by itself; replace those that die."""
         if number > 1 and self._crew.is_fresh:
             await self._first_of(self._has_begun)
-        deaths = fruitless = 0
+        deaths = Deaths()
         left = share
         while not self._stopping.is_set() and (left or not share):
             process = next(self._processes)
             started_s = monotonic_s()
             try:
-                worker = await WorkerProcess.start(number, self._work(left))
+                worker = await WorkerProcess.start(number, self._work(left), self._spares)
             except OSError as problem:
                 self._give_up(WeftError(f"a worker cannot be started: {problem}"))
                 return
@@ -133,20 +150,19 @@ class Supervisor:
                 return
             pages = self._tally.pages_of(process)
             left = max(0, left - pages)
-            deaths = 1 if monotonic_s() - started_s > STEADY_S else deaths + 1
-            fruitless = 1 if pages else fruitless + 1
-            await self._mourn(worker, how, fruitless, deaths)
+            deaths.note(lived_s=monotonic_s() - started_s, pages=pages)
+            await self._mourn(worker, how, deaths)
 
     async def _follow(self, worker: WorkerProcess, process: int) -> str:
-        """Listen to it until it has ended; how it did."""
-        self._running.add(worker)
-        if self._stopping.is_set():  # since this one was being started
+        """Read its output until it ends; return how it ended."""
+        self.workers.add(worker)
+        if self._stopping.is_set():  # while this one was being started
             worker.send(signal.SIGKILL if self._is_killed else signal.SIGTERM)
         how = await worker.follow(
             lambda word: self._hear(process, word),
             lambda line: self._warn(f"[worker {worker.number}] {line}"),
         )
-        self._running.discard(worker)
+        self.workers.discard(worker)
         return how
 
     def _work(self, max_pages: int) -> Work:
@@ -168,7 +184,7 @@ class Supervisor:
             self._has_begun.set()
 
     def _has_ended(self, worker: WorkerProcess) -> bool:
-        """Whether it was meant to end. One that cannot go on, or was told to, ends them all."""
+        """Whether it was meant to end. One that cannot continue, or was told to stop, stops all."""
         if worker.failure:
             self._give_up(WeftError(worker.failure))
         elif worker.report is None or worker.report.reason == SHUTDOWN:
@@ -177,21 +193,21 @@ class Supervisor:
             self.stop(worker.report.reason)
         return True
 
-    async def _mourn(self, worker: WorkerProcess, how: str, fruitless: int, deaths: int) -> None:
-        """Give up, or pause. `fruitless`: deaths in a row without a page."""
+    async def _mourn(self, worker: WorkerProcess, how: str, deaths: Deaths) -> None:
+        """Give up, or pause."""
         self.deaths += 1
-        if fruitless >= MAX_DEATHS:
+        if deaths.is_hopeless:
             self._give_up(
                 WeftError(
-                    f"worker {worker.number} died {fruitless} times in a row before it had "
+                    f"worker {worker.number} died {deaths.fruitless} times in a row before it had "
                     f"fetched a page, the last time: {how}. Nothing is lost: find out why, then "
-                    "the same command goes on"
+                    "run the same command to continue"
                 )
             )
             return
         self._warn(f"worker {worker.number} died ({how}); nothing is lost, another takes its place")
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(LONGEST_PAUSE_S, BACK_OFF_S * 2 ** (deaths - 1))):
+            async with asyncio.timeout(deaths.pause_s):
                 await self._stopping.wait()
 
     def _give_up(self, error: WeftError) -> None:
@@ -211,24 +227,20 @@ class Supervisor:
         if not self._stopping.is_set():
             self._stopped_by = reason
             self._stopping.set()
-            self.send(signal.SIGTERM)
+            self.workers.send(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End all workers at once."""
+        """Kill all workers at once."""
         self._is_killed = True
         self.stop()
-        self.send(signal.SIGKILL)
-
-    def send(self, number: signal.Signals) -> None:
-        for worker in self._running:
-            worker.send(number)
+        self.workers.send(signal.SIGKILL)
 
 
 def freeze(supervisors: Iterable[Supervisor]) -> None:
-    """Stop with all workers as Ctrl-Z does, until someone lets us go on."""
+    """Suspend us and all workers, as Ctrl-Z does, until we are resumed."""
     supervisors = list(supervisors)
     for supervisor in supervisors:
-        supervisor.send(signal.SIGSTOP)
+        supervisor.workers.send(signal.SIGSTOP)
     os.kill(os.getpid(), signal.SIGSTOP)
     for supervisor in supervisors:
-        supervisor.send(signal.SIGCONT)
+        supervisor.workers.send(signal.SIGCONT)

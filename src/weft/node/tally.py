@@ -1,4 +1,4 @@
-"""The words of several workers, added up to those of one crawl."""
+"""Adds up the messages of several workers to those of one crawl."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from weft.records import Stats
 from weft.reports import Progress, Report
 
-#: Scrapy's reason of a worker that has seen that everything is done.
+#: Scrapy's reason for a worker that has seen that everything is done.
 FINISHED = "finished"
-#: The reason of one that has had its share of the pages; the others may still have something to do.
+#: The reason for one that has crawled its share of the pages; the others may still have work.
 ENOUGH = "max_pages"
 
 
 class Tally:
-    """What all processes have told so far, also those that are dead."""
+    """What all processes have reported so far, including dead ones."""
 
     def __init__(self) -> None:
         self._progress: dict[int, Progress] = {}
@@ -49,8 +49,8 @@ class Tally:
 
 
 def merge_reports(reports: Sequence[Report], progress: Progress, stopped_by: str) -> Report:
-    """One report of all; there may be none. `stopped_by`: why they were told to stop, if they
-    were."""
+    """One report for all of `reports`, which may be empty. `stopped_by`: why they were told to
+    stop, if they were."""
     failures: Counter[str] = Counter()
     for report in reports:
         failures.update(report.failures)

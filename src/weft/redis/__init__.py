@@ -1,1 +1,1 @@
-"""The frontier on Redis or Valkey, shared by all workers of a job."""
+"""Redis or Valkey: client, key names, Lua scripts, and the private server."""

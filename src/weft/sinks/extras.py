@@ -1,4 +1,4 @@
-"""What has to be installed before some outputs can be written, and how to say so."""
+"""Reports what has to be installed before some outputs can be written."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +9,9 @@ from weft.urls import without_password
 
 @contextmanager
 def needs_extra(extra: str, output: str, what: str) -> Iterator[None]:
-    """A module that is missing inside is a ConfigError that names the extra; empty: there is none.
+    """Turn a ModuleNotFoundError inside into a ConfigError that names `extra`, unless it is empty.
 
-    `what` cannot go to `output` then.
+    The error says that `what` cannot go to `output`.
     """
     try:
         yield

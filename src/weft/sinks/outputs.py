@@ -1,7 +1,7 @@
-"""Where a job has put its items: remembered in its directory, so that they are found again.
+"""Where a job has stored its items: recorded in its directory, so that they can be found again.
 
-What is written down holds no secrets. Of an address that has some (a password, an option that may
-be one) only the rest is kept, and that something is missing.
+The record contains no secrets. Of an address with secrets (a password, an option that may be one)
+it keeps only the rest, and a note that something is missing.
 """
 
 import logging
@@ -14,7 +14,7 @@ import msgspec
 
 OUTPUTS = "outputs.json"
 
-#: Options of addresses that are no secrets: only what is known to be none is written down.
+#: Address options that are not secrets: only options known to be harmless are recorded.
 _HARMLESS = frozenset(
     {
         *("authsource", "directconnection", "replicaset", "tls", "tlscafile"),  # MongoDB
@@ -27,8 +27,8 @@ logger = logging.getLogger(__name__)
 
 
 class Output(msgspec.Struct, frozen=True):
-    """What `-o` said, without secrets. Files are told from the root, or from the job's directory if
-    they are in there."""
+    """What `-o` said, without secrets. Paths are absolute, or relative to the job's directory if
+    they are inside it."""
 
     address: str
     lacks_secret: bool = False
@@ -38,14 +38,14 @@ class Output(msgspec.Struct, frozen=True):
         return "://" not in self.address
 
     def found_from(self, job_dir: Path) -> str:
-        """As `make_sink` takes it."""
+        """Return it as `make_sink` takes it."""
         return str(job_dir / self.address) if self.is_file else self.address
 
 
 class Outputs(msgspec.Struct, frozen=True):
     """Where the items of a job go."""
 
-    #: Its name, by which a database knows it.
+    #: The job's name in databases.
     job: str
     sinks: tuple[Output, ...]
     #: Where raw pages go.
@@ -54,12 +54,12 @@ class Outputs(msgspec.Struct, frozen=True):
     earlier: tuple[Output, ...] = ()
 
     def known(self) -> set[str]:
-        """All addresses that have items of the job."""
+        """All addresses that have items or pages of the job."""
         return {each.address for each in (*self.sinks, *self.archives, *self.earlier)}
 
 
 def describe(job: str, sinks: Iterable[str], archives: Iterable[str], job_dir: Path) -> Outputs:
-    """What is worth remembering of the outputs of a crawl."""
+    """The outputs of a crawl, as they are recorded."""
     return Outputs(
         job,
         tuple(without_secrets(each, job_dir) for each in sinks),
@@ -68,7 +68,7 @@ def describe(job: str, sinks: Iterable[str], archives: Iterable[str], job_dir: P
 
 
 def read_outputs(job_dir: Path) -> Outputs | None:
-    """None: nobody knows."""
+    """Return None if they are unknown."""
     try:
         return msgspec.json.decode((job_dir / OUTPUTS).read_bytes(), type=Outputs)
     except (OSError, msgspec.MsgspecError):
@@ -76,8 +76,8 @@ def read_outputs(job_dir: Path) -> Outputs | None:
 
 
 def remember_outputs(job_dir: Path, outputs: Outputs, *, is_fresh: bool) -> None:
-    """Write down where items go from now on. If that cannot be written, the crawl goes on: it is
-    only for those who look for its items later."""
+    """Record where items go from now on. If that fails, the crawl continues: the record is only for
+    finding its items later."""
     before = read_outputs(job_dir)
     if before is not None and not is_fresh:
         outputs = msgspec.structs.replace(outputs, earlier=_earlier(before, outputs.sinks))
@@ -100,12 +100,12 @@ def _earlier(before: Outputs, sinks: Sequence[Output]) -> tuple[Output, ...]:
 
 
 def listed(outputs: Iterable[Output]) -> str:
-    """For people."""
+    """For display."""
     return ", ".join(output.address for output in outputs) or "nowhere"
 
 
 def _write(path: Path, content: bytes) -> None:
-    """At one stroke: all workers of a machine may do it."""
+    """Atomically, because all workers of a machine may do it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
     try:

@@ -1,7 +1,7 @@
-"""For tests of Weft and of what is built on it: a site, a clock, waiting, and contract suites.
+"""For tests of Weft and of code built on it: a site, a clock, waiting, and contract suites.
 
-`weft.testing.frontier_contract` and `weft.testing.sink_contract` are imported by their own names,
-for they need `pip install 'weft[testing]'`. Their tests are coroutines: give pytest the option
+Import `weft.testing.frontier_contract` and `weft.testing.sink_contract` by their full names,
+because they need `pip install 'weft[testing]'`. Their tests are coroutines: give pytest the option
 `asyncio_mode = "auto"`. The site server is a process that imports this package: keep it light.
 """
 

@@ -1,4 +1,4 @@
-"""What every sink must do, as tests. Yours too: subclass `SinkContract` and run pytest.
+"""The contract of a sink as tests. To test your own, subclass `SinkContract` and run pytest.
 
 class TestMySink(SinkContract):
     KEEPS_NEWER = True
@@ -25,14 +25,14 @@ from weft.sinks.base import KeyedItem, Sink
 
 
 class Opaque:
-    """A value that JSON has no word for."""
+    """A value that JSON does not support."""
 
     def __str__(self) -> str:
         return "opaque"
 
 
 class Broken:
-    """A value that cannot even say what it is."""
+    """A value whose `__str__` fails."""
 
     def __str__(self) -> str:
         raise ValueError("broken")
@@ -47,7 +47,7 @@ def numbered_items(numbers: Iterable[int]) -> list[KeyedItem]:
 
 
 async def store(sink: Sink, *batches: Sequence[KeyedItem]) -> None:
-    """One opening of the sink."""
+    """Open the sink, store the batches, close it."""
     await sink.open()
     try:
         for batch in batches:
@@ -57,12 +57,12 @@ async def store(sink: Sink, *batches: Sequence[KeyedItem]) -> None:
 
 
 def without_nothing(item: dict[str, object]) -> dict[str, object]:
-    """Tables have a place for every field in every row."""
+    """Drop empty fields, because tables have every field in every row."""
     return {name: value for name, value in item.items() if value is not None}
 
 
 def as_text(value: object) -> object:
-    """A column that has taken text turns what came before into text too: 1 is "1" then, or 1.0,
+    """A column that has received text turns earlier values into text too: 1 is then "1", or 1.0,
     and true may be 1."""
     if value is None:
         return None
@@ -77,27 +77,27 @@ def as_text(value: object) -> object:
 
 
 class SinkContract:
-    """Tests of the promises in `Sink`. Each test gets a directory of its own from pytest."""
+    """Tests of the promises in `Sink`. Each test gets its own directory from pytest."""
 
-    #: Of two items with one key, the newer stays; False: the first stays.
+    #: Of two items with the same key, the newer is kept; False: the first is kept.
     KEEPS_NEWER: bool
-    #: What is stored can be read before the sink is closed.
+    #: Stored items can be read before the sink is closed.
     SHOWS_AT_ONCE = True
-    #: What becomes of a character that the sink has no place for; "": there is none.
+    #: The replacement for NUL, if the sink cannot store it; "": it can.
     INSTEAD_OF_NUL = ""
 
     def make_sink(self, directory: Path) -> Sink:
-        """A sink that keeps all it has in `directory`; called again for each new opening."""
+        """Make a sink that keeps everything in `directory`; called again for each opening."""
         raise NotImplementedError
 
     async def read_items(self, directory: Path) -> list[dict[str, object]]:
-        """All items as a user reads them, decoded, in the order of the sink."""
+        """Return all items as a user reads them, decoded, in the order of the sink."""
         raise NotImplementedError
 
-    # What the tests are made of.
+    # Helpers for the tests.
 
     async def store(self, directory: Path, *batches: Sequence[KeyedItem]) -> None:
-        """One opening of the sink: store the batches, then close."""
+        """Open the sink, store the batches, close it."""
         await store(self.make_sink(directory), *batches)
 
     async def read_numbers(self, directory: Path) -> list[object]:
@@ -108,7 +108,7 @@ class SinkContract:
         return item
 
     async def store_value(self, directory: Path, value: object) -> object:
-        """What becomes of a value in a field."""
+        """Store a value in a field and return what was stored."""
         await self.store(directory, [numbered(1, value=value)])
         return (await self.read_only_item(directory))["value"]
 
@@ -219,7 +219,7 @@ class SinkContract:
 
     # Interruptions. (tests/faults kills a process; these need none.)
 
-    async def test_batch_of_which_a_part_is_stored_is_completed(self, tmp_path: Path) -> None:
+    async def test_partly_stored_batch_is_completed(self, tmp_path: Path) -> None:
         batch = numbered_items(range(5))
         for stored in range(6):
             directory = tmp_path / str(stored)

@@ -1,4 +1,4 @@
-"""The contract of `weft.frontier.base.GivesTurns` as tests; `FrontierContract` has them too."""
+"""The contract of `weft.frontier.base.GivesTurns` as tests; `FrontierContract` includes them."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from weft.config import HostLimits
-from weft.frontier.base import Frontier
+from weft.frontier.base import Frontier, FrontierBackend
 from weft.frontier.turns import PATIENCE_MS, SHARED_MS
 from weft.records import Claims, Ending, Outcome, PackedRequest, Turns, Visit
 from weft.testing.clock import FakeClock
@@ -18,7 +18,7 @@ POLITE = HostLimits(delay_ms=DELAY_MS, concurrency=8)
 
 
 async def visit(frontier: Frontier, owner: str, host: str = "a", **told: Any) -> Turns:
-    """A visit of one host; it allows two requests at a time, unless told otherwise."""
+    """Visit one host, which allows two requests at a time unless given otherwise."""
     visits = [Visit(host, **({"concurrency": 2} | told))]
     [turns] = await frontier.visit(owner, visits, keep_ms=KEEP_MS)
     return turns
@@ -36,11 +36,11 @@ async def finish(frontier: Frontier, claims: Claims, **told: Any) -> None:
 
 
 class TurnsContract:
-    """What holds for the turns of every frontier."""
+    """Tests for the turns of every frontier."""
 
     clock: FakeClock
 
-    def opened(self, **config: Any) -> AbstractAsyncContextManager[Frontier]:
+    def opened(self, **config: Any) -> AbstractAsyncContextManager[FrontierBackend]:
         raise NotImplementedError
 
     # One visitor
@@ -132,10 +132,10 @@ class TurnsContract:
                 assert (await frontier.claim("me", 1)).next_in_ms == pause_ms
                 self.clock.advance(pause_ms)
 
-    # One who has claims of the host
+    # A worker that has claims of the host
 
     async def test_who_has_claims_keeps_the_delay_by_itself(self) -> None:
-        """A claim that waits for its robots.txt has not been sent yet: that one goes first."""
+        """A claim that waits for its robots.txt has not been sent yet, and goes first."""
 
         async with self.opened(limits=POLITE) as frontier:
             await add(frontier, 2)
@@ -163,7 +163,7 @@ class TurnsContract:
             await visit(frontier, "me", status=503)
             assert (await visit(frontier, "me", waiting=1)).next_in_ms == 1_500
 
-    # Several
+    # Several visitors
 
     async def test_visitors_share_the_concurrency(self) -> None:
         async with self.opened() as frontier:
@@ -184,7 +184,7 @@ class TurnsContract:
             assert (await visit(frontier, "me", concurrency=1, waiting=2)).given == 1
             assert (await visit(frontier, "you", concurrency=1, waiting=1)).given == 0
             self.clock.advance(10)
-            # One ends, and the next one comes at once: it is not its turn.
+            # One request ends, and the next one comes at once: it is not its turn.
             assert (await visit(frontier, "me", concurrency=1, waiting=1)).given == 0
             assert (await visit(frontier, "you", concurrency=1, waiting=1)).given == 1
             assert (await visit(frontier, "me", concurrency=1, waiting=1)).given == 0
@@ -240,14 +240,14 @@ class TurnsContract:
             assert (await frontier.claim("me", 1)).shared_hosts == ()
 
     async def test_nobody_is_given_a_turn_before_the_owner_knows(self) -> None:
-        """It may have any number of requests under way."""
+        """The owner may have any number of requests under way."""
 
         async with self.opened() as frontier:
             await add(frontier, 3)
             claims = await frontier.claim("owner", 3)
             assert claims.shared_hosts == ()
             assert (await visit(frontier, "you", waiting=1)).given == 0
-            # It hears of it, and tells what is under way.
+            # The owner hears of it, and reports what is under way.
             turns = await visit(frontier, "owner")
             assert turns.sharing
             await visit(frontier, "owner", under_way=2, sharing=turns.sharing)
@@ -258,7 +258,7 @@ class TurnsContract:
             assert (await visit(frontier, "owner", **told)).given == 0
 
     async def test_the_end_of_claims_is_not_waited_for(self) -> None:
-        """Two claims that wait for side requests to the host of the other would wait for ever."""
+        """Two claims that wait for side requests to each other's host would wait for ever."""
 
         async with self.opened(limits=POLITE) as frontier:
             for owner, host in (("me", "a"), ("you", "b")):
@@ -292,8 +292,30 @@ class TurnsContract:
             await visit(frontier, "you", under_way=1, sent_ago_ms=0)
             sharing = (await visit(frontier, "me", waiting=1)).sharing
             self.clock.advance(DELAY_MS)
-            # That it was claimed did not put its turn off.
+            # The claim did not delay its turn.
             assert (await visit(frontier, "me", waiting=1, sharing=sharing)).given == 1
+            assert len((await frontier.claim("me", 3)).claims) == 1
+
+    async def test_a_claim_that_was_not_sent_takes_no_turn_back(self) -> None:
+        async with self.opened(limits=POLITE) as frontier:
+            await add(frontier, 3)
+            claims = await frontier.claim("me", 1)
+            self.clock.advance(DELAY_MS)
+            assert (await visit(frontier, "you", waiting=1)).given == 0
+            sharing = (await visit(frontier, "me")).sharing
+            await visit(frontier, "me", sharing=sharing)
+            assert (await visit(frontier, "you", waiting=1, sharing=sharing)).given == 1
+            await finish(frontier, claims, is_sent=False)
+            told: dict[str, Any] = {"under_way": 1, "waiting": 1, "sharing": sharing}
+            assert (await visit(frontier, "you", **told)).next_in_ms == DELAY_MS
+
+    async def test_a_claim_of_a_shared_host_that_was_not_sent_costs_no_delay(self) -> None:
+        async with self.opened(limits=POLITE) as frontier:
+            await add(frontier, 3)
+            await visit(frontier, "you", waiting=1)
+            claims = await frontier.claim("me", 3)
+            assert (len(claims.claims), claims.next_in_ms) == (1, DELAY_MS)
+            await finish(frontier, claims, is_sent=False)
             assert len((await frontier.claim("me", 3)).claims) == 1
 
     async def test_claims_are_not_handed_out_within_a_pause_that_a_visitor_was_asked_for(
@@ -319,13 +341,13 @@ class TurnsContract:
             self.clock.advance(1)
             assert (await visit(frontier, "you", sharing=sharing)).sharing == 0
             assert (await visit(frontier, "owner", sharing=sharing)).sharing == 0
-            # Next time it has another number: what was known of the last one means nothing.
+            # Next time it has another number: what was known of the last one is void.
             turns = await visit(frontier, "you", waiting=1)
             assert turns.given == 0
             assert turns.sharing not in (0, sharing)
             await finish(frontier, claims)
 
-    # Going on
+    # Repeating and forgetting
 
     async def test_a_visit_can_be_made_twice(self) -> None:
         async with self.opened() as frontier:

@@ -1,7 +1,7 @@
-"""Waiting for what others do: threads, processes, servers.
+"""Waiting for others: threads, processes, servers.
 
-Both functions look again and again, return the seconds that it took, and raise TimeoutError with
-the description when it took too long. `description` ends the sentence "waited in vain until …".
+Both functions poll, return the seconds that it took, and raise TimeoutError with the description on
+a timeout. `description` ends the sentence "waited in vain until …".
 """
 
 import asyncio
@@ -17,7 +17,7 @@ POLL_S = 0.01
 def wait_until(
     predicate: Callable[[], bool], description: str, timeout_s: float = DEFAULT_TIMEOUT_S
 ) -> float:
-    """Block until it is so."""
+    """Block until `predicate` is true."""
     started_s = time.monotonic()
     while not predicate():
         _check(started_s, description, timeout_s)
@@ -30,7 +30,7 @@ async def until(
     description: str,
     timeout_s: float = DEFAULT_TIMEOUT_S,
 ) -> float:
-    """The same for coroutines, which other tasks go on beside; `predicate` may be one too."""
+    """The same without blocking other tasks; `predicate` may be a coroutine function."""
     started_s = time.monotonic()
     while not (await _told(predicate())):
         _check(started_s, description, timeout_s)

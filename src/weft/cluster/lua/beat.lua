@@ -15,7 +15,7 @@ local function read(record)
   return who, tonumber(heard_at_ms)
 end
 
--- So that a server without memory lets the rest go on: see claims.lua.
+-- So that a server without memory lets the rest go on: see basics.lua.
 redis.call('HDEL', prefix, '')
 
 local who

@@ -1,8 +1,8 @@
-"""HTTP/1.1 on asyncio: what Scrapy's own handler does, for a fifth of its time.
+"""HTTP/1.1 on asyncio: what Scrapy's own handler does, in a fifth of the time.
 
-How a request is answered: `handler` hands what is unusual to Scrapy's handler and takes the rest;
-`origin` tells where it goes and `wire` which bytes; `pool` has a connection that is idle, or
-`connector` makes one, with addresses from `resolver`. On that `connection` the request is written,
-and an `exchange` reads the answer out of what comes, if need be after `repair` of its head.
-`response` makes Scrapy's response of it. `deadlines` ends what takes too long.
+How a request is answered: `handler` passes unusual requests to Scrapy's handler and takes the rest.
+`origin` determines where a request goes, and `wire` its bytes. `pool` has an idle connection, or
+`connector` makes one, with addresses from `resolver`. The request is written to that `connection`,
+and an `exchange` reads the answer from it, if necessary after `repair` of its head. `response`
+turns it into Scrapy's response. `deadlines` ends what takes too long.
 """

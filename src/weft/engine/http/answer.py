@@ -1,19 +1,19 @@
-"""What a server answered, as far as it has come."""
+"""The answer of a server, as far as it has come."""
 
 from dataclasses import dataclass, field
 
 from scrapy.http import Headers
 
-#: Names of headers to remember; servers could send any number of them.
+#: Header names to cache; servers could send any number of them.
 MAX_NAMES = 10_000
-#: Pieces of a body that are smaller are put together.
+#: Smaller pieces of a body are joined.
 SMALL_BYTES = 1_024
 
 CONNECTION = b"Connection"
 CONTENT_LENGTH = b"Content-Length"
 TRANSFER_ENCODING = b"Transfer-Encoding"
 
-# They belong to the connection, not to the page: Scrapy's handler shows none of them either.
+# These belong to the connection, not to the page: Scrapy's handler shows none of them, either.
 _CONTROL = frozenset(
     (
         CONNECTION,
@@ -37,15 +37,15 @@ class Answer:
     is_head: bool
     status: int = 0
     version: str = ""
-    #: By names as Scrapy writes them.
+    #: By name, as Scrapy writes it.
     fields: dict[bytes, list[bytes]] = field(default_factory=dict)
-    #: Likewise, those that belong to the connection.
+    #: The same for those that belong to the connection.
     control: dict[bytes, list[bytes]] = field(default_factory=dict)
-    #: What the head says about the size of the body; None: nothing.
+    #: The size of the body according to the head; None if it does not say.
     length: int | None = None
-    #: The body has an end that can be told from the end of the connection.
+    #: The end of the body can be distinguished from the end of the connection.
     is_framed: bool = False
-    #: The first piece is bytes, so that an answer that came in one need not be copied.
+    #: The first piece is bytes, so that an answer in one piece need not be copied.
     body: list[bytes | bytearray] = field(default_factory=list)
 
     def add(self, name: bytes, value: bytes) -> None:
@@ -54,8 +54,7 @@ class Answer:
         fields.setdefault(key, []).append(value.strip())
 
     def add_body(self, data: bytes) -> None:
-        """What comes byte by byte is gathered: an object for each would take forty times as much
-        memory."""
+        """Join small pieces: an object for each byte would take forty times as much memory."""
         pieces = self.body
         if len(data) >= SMALL_BYTES or not pieces:
             pieces.append(data)
@@ -69,7 +68,7 @@ class Answer:
         self.control.clear()
 
     def read_framing(self) -> None:
-        """As soon as the head is complete."""
+        """Called as soon as the head is complete."""
         is_encoded = TRANSFER_ENCODING in self.control
         if self.is_head or self.status in _WITHOUT_BODY:
             self.length = 0
@@ -83,12 +82,12 @@ class Answer:
         return any(token.strip() == b"close" for token in tokens)
 
     def headers(self) -> Headers:
-        """As Scrapy's handler would show them: a known length comes first, and always."""
+        """The headers as Scrapy's handler shows them: a known length comes first, and always."""
         headers = Headers()
         if self.length is not None:
             shown = self.control.get(CONTENT_LENGTH) if self.is_head else None
             dict.__setitem__(headers, CONTENT_LENGTH, shown or [b"%d" % self.length])
-        # Past its own update(), which would normalize names and copy values once more.
+        # Not with Headers.update(), which would normalize names and copy values once more.
         dict.update(headers, self.fields)
         return headers
 

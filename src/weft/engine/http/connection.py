@@ -1,4 +1,4 @@
-"""A connection to a server, for one request after the other."""
+"""A connection to a server, for one request after another."""
 
 import asyncio
 import ipaddress
@@ -10,15 +10,16 @@ from typing import Protocol, cast
 from scrapy.exceptions import DownloadFailedError
 from twisted.internet.ssl import Certificate
 
-from weft.engine import stops
+from weft.clock import monotonic_s
 from weft.engine.http.exchange import Exchange
+from weft.engine.politeness import stops
 
-#: What a request fails with that must not be sent any more.
+#: The error of a request that must no longer be sent.
 CUT_OFF = "cut off, for another worker may fetch it by now"
 
 
 class Owner(Protocol):
-    """Whoever keeps connections is told what becomes of them."""
+    """Keeps connections, and is notified of what becomes of them."""
 
     def note_made(self, connection: "Connection") -> None: ...
 
@@ -30,7 +31,7 @@ class Owner(Protocol):
 
 class Connection(asyncio.Protocol):
     def __init__(self, key: Hashable, address: str, sock: socket.socket, owner: Owner) -> None:
-        #: Requests of the same key can share it.
+        #: Requests with the same key can share it.
         self.key = key
         self.ip_address = ipaddress.ip_address(address)
         self.is_open = False
@@ -40,32 +41,33 @@ class Connection(asyncio.Protocol):
         self._exchange: Exchange | None = None
         self._is_sending = False
 
-    # For whoever uses it
+    # For its users
 
     def send(self, exchange: Exchange, data: bytes) -> None:
-        """Write the request; the exchange hears of its answer.
+        """Write the request; the exchange gets its answer.
 
-        It is not sent after a cut: not even if the process was stopped in here, for it is said to
-        be unsent before that is looked at.
+        It is not sent after a cut, not even if the process was stopped in here: it is marked as
+        unsent before the cuts are checked.
         """
         self._exchange = exchange
         self._is_sending = True
         if stops.cut_count() != exchange.cuts:
-            exchange.fail(DownloadFailedError(CUT_OFF))
+            exchange.arrival.fail(DownloadFailedError(CUT_OFF))
         elif self.is_open:
+            exchange.arrival.sent_at_s = monotonic_s()
             self._transport.write(data)
         else:
             exchange.end(None)
         self._is_sending = False
 
     def drop(self, exchange: Exchange) -> None:
-        """Its answer is wanted no longer; if it is complete, others may have the connection."""
+        """Close, unless the answer is complete: then others may already have the connection."""
         if self._exchange is exchange:
             self._exchange = None
             self.close()
 
     def close(self) -> None:
-        """At once, without a word to the server."""
+        """Close at once, without notifying the server."""
         self.is_open = False
         self._transport.abort()
 
@@ -73,7 +75,7 @@ class Connection(asyncio.Protocol):
     def tls(self) -> ssl.SSLObject | None:
         return cast("ssl.SSLObject | None", self._transport.get_extra_info("ssl_object"))
 
-    # For whoever cuts it off
+    # For cutting it off
 
     @property
     def has_unsent(self) -> bool:
@@ -118,6 +120,6 @@ class Connection(asyncio.Protocol):
 
 
 def _certificate(tls: ssl.SSLObject | None) -> Certificate | None:
-    """As Scrapy's handler shows it, which is Twisted's."""
+    """The certificate as Scrapy's handler shows it: Twisted's."""
     encoded = tls.getpeercert(binary_form=True) if tls else None
     return Certificate.load(encoded) if encoded else None

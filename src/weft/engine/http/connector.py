@@ -1,8 +1,7 @@
-"""How a connection is made: a lookup, a socket, and TLS where it is wanted.
+"""Makes connections: a lookup, a socket, and TLS if needed.
 
-A host may have several addresses, and nobody may answer at one of them. So the next one is tried
-beside it soon (RFC 8305, "Happy Eyeballs"); who answers first is taken, and asked first from then
-on.
+A host may have several addresses, and one of them may not answer. So the next one is tried soon, in
+parallel (RFC 8305, "Happy Eyeballs"). The first that answers is used, and tried first from then on.
 """
 
 import asyncio
@@ -17,15 +16,15 @@ from typing import TypeAlias
 from aiohappyeyeballs import start_connection
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
 
-from weft.engine import stops
 from weft.engine.http.connection import CUT_OFF, Connection, Owner
-from weft.engine.http.order import Route
-from weft.engine.http.resolver import Resolver
+from weft.engine.http.dispatch import Route
+from weft.engine.http.resolver import HostResolver
+from weft.engine.politeness import stops
 
-#: An address that has not answered by then is not waited for alone: what the RFC recommends.
+#: How long to wait for an address before the next is tried, too: what the RFC recommends.
 NEXT_ADDRESS_S = 0.25
 
-#: An address as `getaddrinfo` tells it.
+#: An address as `getaddrinfo` returns it.
 _Info: TypeAlias = tuple[int, int, int, str, tuple[str, int]]
 
 
@@ -41,7 +40,7 @@ class Attempt:
         self._loop = asyncio.get_running_loop()
 
     def make_socket(self, info: _Info) -> socket.socket:
-        """One that can be cut off."""
+        """Make a socket that can be cut off."""
         made = socket.socket(*info[:3])
         self._addresses[made] = info[4][0]
         return made
@@ -50,7 +49,7 @@ class Attempt:
         return self._addresses[sock]
 
     def share_s(self, number: int) -> float | None:
-        """An equal part of the time that is left, for the first of so many; None for the last."""
+        """An equal share of the time left for each of `number` attempts; None for the last one."""
         until_s = self._timer.when()
         if number == 1 or until_s is None:
             return None
@@ -65,14 +64,14 @@ class Attempt:
         self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
-        """It may be waiting for a lookup, or a server that does not answer."""
+        """End the wait for a lookup, or for a server that does not answer."""
         if self in stops.cuttables and not self._timer.expired():
             self._timer.reschedule(self._loop.time())
 
 
 class Connector:
     def __init__(
-        self, resolver: Resolver, owner: Owner, make_tls: Callable[[], ssl.SSLContext]
+        self, resolver: HostResolver, owner: Owner, make_tls: Callable[[], ssl.SSLContext]
     ) -> None:
         self._resolver = resolver
         self._owner = owner
@@ -83,7 +82,7 @@ class Connector:
         return self._make_tls()
 
     async def connect(self, route: Route, until_s: float) -> Connection:
-        """TimeoutError: there was none by that time of the event loop."""
+        """Raises TimeoutError if there is no connection by `until_s`, a time of the event loop."""
         timer = asyncio.timeout_at(until_s)
         attempt = Attempt(timer)
         stops.cuttables.add(attempt)
@@ -114,7 +113,7 @@ class Connector:
     async def _first_of(
         self, route: Route, addresses: Sequence[str], attempt: Attempt
     ) -> Connection:
-        """The connection to the first address that answers, and speaks TLS where it is wanted."""
+        """The connection to the first address that answers, and speaks TLS if needed."""
         left = [*addresses]
         while True:
             sock = await _connected(route, left, attempt)
@@ -147,7 +146,7 @@ async def _connected(route: Route, addresses: Sequence[str], attempt: Attempt) -
         happy_eyeballs_delay=NEXT_ADDRESS_S,
         socket_factory=attempt.make_socket,
     )
-    if attempt.is_cut:  # the loop takes a socket that was shut for one that is connected
+    if attempt.is_cut:  # the loop takes a shut socket for a connected one
         sock.close()
         raise DownloadFailedError(CUT_OFF)
     return sock

@@ -1,14 +1,14 @@
-"""Where a request goes: whatever has the same origin can share a connection."""
+"""Where a request goes: requests with the same origin can share a connection."""
 
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
-#: Origins to remember; a crawl asks for the same ones again and again.
+#: Origins to cache; a crawl needs the same ones again and again.
 MAX_ORIGINS = 10_000
 
 _PORTS = {"http": 80, "https": 443}
-# Not a user name, an empty port or anything else that servers would understand in several ways.
+# No user name, empty port or anything else that servers could understand in several ways.
 _NETLOC = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 
 
@@ -23,7 +23,7 @@ class Origin(NamedTuple):
 
 @lru_cache(MAX_ORIGINS)
 def origin_of(scheme: str, netloc: str) -> Origin | None:
-    """None: it is not one that we are sure about."""
+    """Returns None if we are not sure about it."""
     match = _NETLOC.fullmatch(netloc)
     default_port = _PORTS.get(scheme)
     if match is None or default_port is None:

@@ -1,6 +1,6 @@
-"""The connections of a handler; those that wait for their next request can be taken.
+"""The connections of a handler; idle ones can be taken for the next request.
 
-The one that was used last is taken first, so that the others may grow old and be closed.
+The most recently used one is taken first, so that the others can grow old and be closed.
 """
 
 import asyncio
@@ -14,15 +14,15 @@ except ImportError:  # Windows has none
 from weft.engine.http.connection import Connection
 from weft.engine.http.sweep import Sweep
 
-#: How long a connection may wait. Servers close theirs after 5 to 75 seconds.
+#: How long a connection may be idle. Servers close theirs after 5 to 75 seconds.
 IDLE_S = 30.0
-#: How many may wait, whatever their hosts: as many as can be in the hands of one worker.
+#: How many may be idle over all hosts.
 MAX_IDLE = 4096
-#: The share of the files that this process may have open which they may take.
+#: The share of the process's limit of open files that they may take.
 SHARE = 0.5
-#: The same where nobody can tell how many files may be open.
+#: How many may be idle if the limit of open files is unknown.
 MAX_IDLE_UNKNOWN = 256
-#: How long to wait at the end until all are closed.
+#: How long to wait at the end for all to be closed.
 CLOSE_S = 1.0
 
 _LOOK_S = 1.0
@@ -30,12 +30,12 @@ _LOOK_S = 1.0
 
 class Pool:
     def __init__(self, *, idle_s: float = IDLE_S, max_idle: int | None = None) -> None:
-        """`max_idle`: None: by what this process may have open."""
+        """`max_idle` is None to derive it from the limit of open files."""
         self._idle_s = idle_s
         self._max_idle = max_idle if max_idle is not None else _most_idle()
         self._open: set[Connection] = set()
         self._is_empty = asyncio.Event()
-        # Those that have waited longest come first, in both.
+        # In both, those that have been idle longest come first.
         self._since_s: dict[Connection, float] = {}
         self._idle: dict[Hashable, list[Connection]] = {}
         self._sweep = Sweep(min(_LOOK_S, idle_s), self._close_old)
@@ -56,10 +56,10 @@ class Pool:
             self._is_empty.clear()
             try:
                 await asyncio.wait_for(self._is_empty.wait(), CLOSE_S)
-            except TimeoutError:  # they are closed all the same, when the loop comes to it
+            except TimeoutError:  # the event loop still closes them, later
                 return
 
-    # What connections tell
+    # Called by connections
 
     def note_made(self, connection: Connection) -> None:
         self._open.add(connection)

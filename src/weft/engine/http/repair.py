@@ -1,4 +1,4 @@
-"""Heads of answers that are not quite HTTP, but that browsers and Scrapy understand."""
+"""Repairs heads of answers that are not quite HTTP, but that browsers and Scrapy understand."""
 
 import logging
 import re
@@ -14,9 +14,9 @@ def may_be_http(received: bytes) -> bool:
 
 
 def repaired(received: bytes) -> bytes | None:
-    """The same without lines that are no headers, for they have no colon.
+    """Remove lines that are not headers because they have no colon.
 
-    None: the head is not complete yet.
+    Returns None if the head is not complete yet.
     """
     end = _END.search(received)
     if end is None:

@@ -1,6 +1,6 @@
-"""Addresses of host names, looked up in threads and remembered, as Scrapy's default resolver does.
+"""Looks up host names in threads and caches their addresses, as Scrapy's default resolver does.
 
-Like that one it asks for IPv4 addresses only; unlike it, it forgets addresses where nobody answers.
+Like that one, it asks for IPv4 addresses only; unlike it, it forgets addresses that do not answer.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ def look_up_ipv4(host: str) -> Sequence[str]:
     return [str(address[0]) for *_, address in found]
 
 
-class Resolver:
-    """`cache_size` 0 remembers nothing; `threads` is how many lookups may run at a time."""
+class HostResolver:
+    """`cache_size` 0 caches nothing; `threads` is how many lookups may run at a time."""
 
     def __init__(
         self,
@@ -36,17 +36,17 @@ class Resolver:
         self._lookups: dict[str, asyncio.Task[Sequence[str]]] = {}
 
     async def addresses(self, host: str) -> Sequence[str]:
-        """At least one, or CannotResolveHostError."""
+        """Returns at least one, or raises CannotResolveHostError."""
         known = self._known.get(host)
         if known is not None:
             return known
         if is_address(host):
             return [host]
-        # Whoever stops waiting does not end the lookup of the others.
+        # A caller that stops waiting does not end the lookup for the others.
         return await asyncio.shield(self._lookup(host))
 
     def _lookup(self, host: str) -> asyncio.Task[Sequence[str]]:
-        """Those who ask at the same time share one."""
+        """Concurrent callers share one lookup."""
         task = self._lookups.get(host)
         if task is None:
             task = asyncio.get_running_loop().create_task(self._ask(host))
@@ -68,14 +68,14 @@ class Resolver:
 
     def _note(self, host: str, task: asyncio.Task[Sequence[str]]) -> None:
         del self._lookups[host]
-        # Asking for the exception also says that somebody has heard of it.
+        # Calling exception() also marks it as retrieved.
         if not task.cancelled() and task.exception() is None and self._cache_size:
             self._known[host] = task.result()
             if len(self._known) > self._cache_size:
                 del self._known[next(iter(self._known))]
 
     def prefer(self, host: str, address: str) -> None:
-        """It has answered: let it be the first from now on."""
+        """The address has answered: put it first from now on."""
         known = self._known.get(host)
         if known is not None and known[0] != address:
             self._known[host] = [address, *(other for other in known if other != address)]
@@ -86,7 +86,7 @@ class Resolver:
     def close(self) -> None:
         for task in self._lookups.values():
             task.cancel()
-        # Not waited for: a lookup may take as long as it likes, and nobody needs it any more.
+        # Do not wait: a lookup may take any amount of time, and nobody needs it any more.
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 

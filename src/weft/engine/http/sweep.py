@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 class Sweep:
-    """Calls `visit` again and again, from `wake` until it says that nothing is left."""
+    """Calls `visit` repeatedly, from `wake` until it returns False: nothing is left."""
 
     def __init__(self, every_s: float, visit: Callable[[float], bool]) -> None:
         self._every_s = every_s

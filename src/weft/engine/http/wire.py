@@ -1,7 +1,7 @@
-"""A request as bytes: the same ones that Scrapy's own handler sends.
+"""Converts a request to the same bytes that Scrapy's own handler sends.
 
-What would not be HTTP, or could be understood in two ways, is none of ours: None. Scrapy's handler
-then decides what becomes of it.
+The result is None if it would not be HTTP, or could be understood in two ways. Scrapy's handler
+then decides what becomes of the request.
 """
 
 import re
@@ -13,14 +13,14 @@ from twisted.web.http_headers import Headers as TwistedHeaders
 
 from weft.engine.http.origin import Origin
 
-#: Names of headers to remember.
+#: Header names to cache.
 MAX_NAMES = 10_000
 
 _METHOD = re.compile(r"[A-Za-z]+")
 _TARGET = re.compile(r"[\x21-\x7e]+")
-#: They tell where a request ends: only we know that.
+#: Headers that say where a request ends: only we know that.
 _FRAMING = frozenset((b"Content-Length", b"Transfer-Encoding"))
-#: Their bodies are announced even where there is none.
+#: Methods that get a Content-Length even without a body.
 _WITH_BODY = frozenset(("POST", "PUT"))
 
 
@@ -49,7 +49,7 @@ def _target(request: Request) -> str:
 
 def _add_headers(request: Request, lines: list[bytes], origin: Origin) -> bool:
     has_host = False
-    # Its own items() looks up each of them anew.
+    # Not with Headers.items(), which looks up each of them again.
     for name, values in dict.items(request.headers):
         if name in _FRAMING or (name == b"Host" and len(values) != 1):
             return False
@@ -65,7 +65,7 @@ def _add_headers(request: Request, lines: list[bytes], origin: Origin) -> bool:
 
 @lru_cache(MAX_NAMES)
 def _wire_name(name: bytes) -> bytes | None:
-    """As Twisted writes it: ETag and DNT, where Scrapy says Etag and Dnt."""
+    """The name as Twisted writes it: ETag and DNT, where Scrapy writes Etag and Dnt."""
     try:
         headers = TwistedHeaders({name: [b""]})
     except ValueError:
@@ -74,7 +74,7 @@ def _wire_name(name: bytes) -> bytes | None:
 
 
 def _one_line(value: bytes) -> bytes:
-    """Nothing that is put into a value can become a header, or a request, of its own."""
+    """Join lines, so that nothing in a value can become another header or another request."""
     if b"\n" in value or b"\r" in value:
         return b" ".join(value.splitlines())
     return value

@@ -10,15 +10,15 @@ from weft.frontier import policy
 from weft.frontier.policy import HostRecord
 from weft.frontier.redis import entry as entries
 from weft.frontier.redis import stories
+from weft.frontier.redis.buckets import Buckets
 from weft.frontier.redis.entry import Entry
 from weft.frontier.redis.groups import is_set, unpack_head
 from weft.frontier.redis.known import KnownSets
-from weft.frontier.redis.layout import Bucket, Layout, unpack_record
+from weft.frontier.redis.layout import Bucket, unpack_record
 from weft.frontier.redis.parking import unpack_block
 from weft.frontier.redis.seen import SeenSets
 from weft.frontier.redis.stories import Story
 from weft.records import Claim, Explanation, HostState, PackedRequest, PageKind
-from weft.redis.client import Client
 
 #: Elements of a list that are read at a time.
 PAGE = 1_000
@@ -32,9 +32,9 @@ class StoredClaim(msgspec.Struct, frozen=True):
     entry: Entry
     token: int
     until_ms: int
-    #: The name of its group, and its place there.
+    #: The name of its group, and its number there.
     group: str
-    place: int
+    number: int
 
     def claim(self, config: FrontierConfig, record: HostRecord) -> Claim:
         delay_ms = policy.delay_ms(record, self.request.host, config)
@@ -49,11 +49,11 @@ class Waiting(msgspec.Struct, frozen=True):
     is_parked: bool = False
 
 
-class Reader:
-    def __init__(self, client: Client, layout: Layout, config: FrontierConfig) -> None:
-        self._client = client
-        self._layout = layout
-        self._config = config
+class Explainer:
+    def __init__(self, buckets: Buckets) -> None:
+        self._client = buckets.client
+        self._layout = buckets.layout
+        self._config = buckets.config
 
     async def explain(self, fingerprint: int, host: str | None) -> Explanation:
         buckets = self._layout.buckets
@@ -122,9 +122,9 @@ class Reader:
             requests = await self._requests(bucket, {head.batch for head in groups.values()})
             deadlines = _Deadlines(due)
             for first, head in groups.items():
-                for place in range(1, len(head.alive) + 1):
-                    number = first + place - 1
-                    if not is_set(head.alive, place) or number not in requests:
+                for index in range(1, len(head.alive) + 1):
+                    number = first + index - 1
+                    if not is_set(head.alive, index) or number not in requests:
                         continue  # it has ended, perhaps a moment ago
                     entry = entries.unpack(requests[number])
                     found.append(
@@ -135,7 +135,7 @@ class Reader:
                             token=self._layout.token(bucket, number),
                             until_ms=deadlines.of(number),
                             group=str(first),
-                            place=place,
+                            number=index,
                         )
                     )
         return sorted(found, key=lambda claim: claim.token)
@@ -224,12 +224,12 @@ class Reader:
         if not fingerprint:
             return ""
         others = [bucket for bucket in self._layout.buckets if bucket not in buckets]
-        for places in (buckets, others):
+        for there in (buckets, others):
             for kind in PageKind:
-                async for story in self._stories(places, kind.name.lower()):
+                async for story in self._stories(there, kind.name.lower()):
                     if story.is_about(fingerprint):
                         return story.url
-            for claim in await self.claims(places):
+            for claim in await self.claims(there):
                 if claim.request.is_known_as(fingerprint):
                     return claim.request.url
         return ""

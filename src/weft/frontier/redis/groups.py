@@ -23,13 +23,13 @@ def unpack_head(packed: bytes) -> Head:
     return _decoder.decode(packed)
 
 
-def places_text(places: Iterable[int]) -> str:
-    """A text with a 1 at each of these places, from 1, and a 0 elsewhere."""
+def marks_text(indexes: Iterable[int]) -> str:
+    """A text with a 1 at each of these indexes, from 1, and a 0 elsewhere."""
     text = ""
-    for place in sorted(set(places)):
-        text = text.ljust(place - 1, "0") + "1"
+    for index in sorted(set(indexes)):
+        text = text.ljust(index - 1, "0") + "1"
     return text
 
 
-def is_set(text: str, place: int) -> bool:
-    return text[place - 1 : place] == "1"
+def is_set(text: str, index: int) -> bool:
+    return text[index - 1 : index] == "1"

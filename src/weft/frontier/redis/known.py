@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from weft.redis import keys
 from weft.redis.client import Client, Command
+from weft.redis.jobs import KnownCount
 
 #: Fingerprints in a set, on average: so few that Redis keeps it as an array of integers.
 SET_SIZE = 256
@@ -21,20 +22,18 @@ class KnownSets:
     def __init__(self, client: Client, job: str) -> None:
         self._client = client
         self._prefix = keys.job_prefix(job)
+        self._count = KnownCount(client, job)
         #: How many there are, as far as we know.
         self.sets = 0
 
     async def load(self) -> None:
-        [sets] = await self._client.run([("HGET", f"{self._prefix}job", "known")])
-        self.sets = int(sets or 0)
+        self.sets = await self._count.load()
 
     async def learn(self, fingerprints: Sequence[int]) -> None:
         """The first call decides how many sets there are."""
         if not fingerprints:
             return
-        sets = math.ceil(len(fingerprints) / SET_SIZE)
-        await self._client.run([("HSETNX", f"{self._prefix}job", "known", sets)])
-        await self.load()
+        self.sets = await self._count.fix(math.ceil(len(fingerprints) / SET_SIZE))
         for first in range(0, len(fingerprints), BATCH):
             await self._client.run(self._add(fingerprints[first : first + BATCH]))
 
@@ -57,7 +56,7 @@ class KnownSets:
         for first in range(0, self.sets, BATCH):
             numbers = range(first, min(first + BATCH, self.sets))
             await self._client.run([("UNLINK", f"{self._prefix}known:{n}") for n in numbers])
-        await self._client.run([("HDEL", f"{self._prefix}job", "known")])
+        await self._count.forget()
         self.sets = 0
 
     def _key(self, fingerprint: int) -> str:

@@ -47,7 +47,7 @@ class Bucket:
         self.next_in_ms: int | None = None
 
 
-class Layout:
+class RedisLayout:
     def __init__(self, job: str, config: FrontierConfig, shape: SharedConfig) -> None:
         self.job = job
         self.shape = shape
@@ -129,7 +129,7 @@ class Layout:
 
 
 # The flags of a record, by their bits, stand in the place of the first.
-_FLAGS = ("is_held", "is_pausing", "is_visited")
+_FLAGS = ("is_held", "is_pausing", "is_visited", "is_unspent")
 _FIXED_NAMES = [
     name for name in HostRecord.__struct_fields__ if name not in ("owners", *_FLAGS[1:])
 ]

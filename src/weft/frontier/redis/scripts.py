@@ -2,7 +2,7 @@
 
 import msgspec
 
-from weft.redis.script import NoConfig, Script
+from weft.redis.script import Script
 
 
 class BucketConfig(msgspec.Struct, frozen=True, array_like=True):
@@ -73,7 +73,7 @@ class Leased(msgspec.Struct, frozen=True, array_like=True):
     called: list[str] = []
 
 
-class Claim(msgspec.Struct, frozen=True, array_like=True):
+class ClaimCall(msgspec.Struct, frozen=True, array_like=True):
     now_ms: int
     owner: str
     #: The token of the lease that the owner must have; 0: none.
@@ -107,7 +107,7 @@ class Claimed(msgspec.Struct, frozen=True, array_like=True):
 PackedVisit = tuple[str, str, int, int, int, int, int, int, int, int, int]
 
 
-class Visits(msgspec.Struct, frozen=True, array_like=True):
+class VisitCall(msgspec.Struct, frozen=True, array_like=True):
     now_ms: int
     owner: str
     keep_ms: int
@@ -151,8 +151,8 @@ class Finish(msgspec.Struct, frozen=True, array_like=True):
 
     now_ms: int
     #: Name of a group of claims; places in it; outcomes, three numbers for those that are alike:
-    #: ending * 1000 + status, how long ago the last request was sent to the host (-1: none was),
-    #: how many they are.
+    #: ending * 1000 + status, and 10000 more if it was not sent; how long ago the last request was
+    #: sent to the host (-1: none was); how many they are.
     groups: list[tuple[str, str, list[int]]]
     #: What more there is to say of an outcome: number of its group, and where its three numbers
     #: begin (both from 1); place, fingerprint, retry after, Crawl-delay, name of the host if that
@@ -206,63 +206,58 @@ class Clear(msgspec.Struct, frozen=True, array_like=True):
     kept: list[object]
 
 
-class Open(msgspec.Struct, frozen=True, array_like=True):
-    """Blob: the shape."""
-
-    run: str
-    format: str
-
-
-class Begin(msgspec.Struct, frozen=True, array_like=True):
-    now_ms: int
-    run: str
-    is_fresh: bool
-    is_rerun: bool
-    added: int
-    patience_ms: int
-
-
-class Begun(msgspec.Struct, frozen=True, array_like=True):
-    """Blob: the shape."""
-
-    #: `join`, `clear` or `wait`.
-    verdict: str
-    run: str
-
-
 _PACKAGE = "weft.frontier.redis.lua"
+_BASICS = ("basics",)
+_LEASES = ("basics", "leases")
+_CLAIMS = ("common", "queue", "claims")
 
-ADD = Script(_PACKAGE, ("common", "queue", "seen", "picker", "add"), BucketConfig, Add, Added)
-LEASE = Script(_PACKAGE, ("common", "queue", "claims", "lease"), BucketConfig, Lease, Leased)
-GIVE_UP = Script(_PACKAGE, ("common", "queue", "claims", "give_up"), BucketConfig, GiveUp, bool)
+ADD = Script(
+    _PACKAGE,
+    ("common", "queue", "seen", "picker", "add"),
+    BucketConfig,
+    Add,
+    Added,
+    libraries=_BASICS,
+)
+LEASE = Script(_PACKAGE, (*_CLAIMS, "lease"), BucketConfig, Lease, Leased, libraries=_LEASES)
+GIVE_UP = Script(_PACKAGE, ("give_up",), BucketConfig, GiveUp, bool, libraries=_LEASES)
 CLAIM = Script(
-    _PACKAGE, ("common", "queue", "claims", "visitors", "claim"), BucketConfig, Claim, Claimed
+    _PACKAGE,
+    (*_CLAIMS, "visitors", "claim"),
+    BucketConfig,
+    ClaimCall,
+    Claimed,
+    libraries=_LEASES,
 )
 VISIT = Script(
-    _PACKAGE, ("common", "picker", "visitors", "visit"), BucketConfig, Visits, list[Visited]
+    _PACKAGE,
+    ("common", "picker", "visitors", "visit"),
+    BucketConfig,
+    VisitCall,
+    list[Visited],
+    libraries=_BASICS,
 )
-RENEW = Script(_PACKAGE, ("common", "queue", "claims", "renew"), BucketConfig, Renew, Renewed)
+RENEW = Script(_PACKAGE, (*_CLAIMS, "renew"), BucketConfig, Renew, Renewed, libraries=_BASICS)
 FINISH = Script(
-    _PACKAGE, ("common", "queue", "claims", "picker", "finish"), BucketConfig, Finish, Finished
+    _PACKAGE, (*_CLAIMS, "picker", "finish"), BucketConfig, Finish, Finished, libraries=_BASICS
 )
 RELEASE = Script(
-    _PACKAGE, ("common", "queue", "claims", "release"), BucketConfig, Groups, list[str]
+    _PACKAGE, (*_CLAIMS, "release"), BucketConfig, Groups, list[str], libraries=_BASICS
 )
 RECLAIM = Script(
-    _PACKAGE, ("common", "queue", "claims", "reclaim"), BucketConfig, Reclaim, tuple[int, bool]
+    _PACKAGE, (*_CLAIMS, "reclaim"), BucketConfig, Reclaim, tuple[int, bool], libraries=_BASICS
 )
-UNPARK = Script(_PACKAGE, ("common", "queue", "unpark"), BucketConfig, Unpark, bool)
+UNPARK = Script(
+    _PACKAGE, ("common", "queue", "unpark"), BucketConfig, Unpark, bool, libraries=_BASICS
+)
 COMPACT = Script(_PACKAGE, ("compact",), BucketConfig, Compact, bool)
-CLEAR = Script(_PACKAGE, ("common", "queue", "seen", "clear"), BucketConfig, Clear, bool)
-
-OPEN = Script(_PACKAGE, ("open",), NoConfig, Open, tuple[str, str])
-BEGIN = Script(_PACKAGE, ("begin",), NoConfig, Begin, Begun)
+CLEAR = Script(
+    _PACKAGE, ("common", "queue", "seen", "clear"), BucketConfig, Clear, bool, libraries=_BASICS
+)
 
 SOURCES = {
     script.sha: script.source
     for script in (
-        OPEN,
-        BEGIN,
         ADD,
         LEASE,
         GIVE_UP,

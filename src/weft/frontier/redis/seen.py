@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from weft.frontier.redis.layout import Bucket, Layout
+from weft.frontier.redis.layout import Bucket, RedisLayout
 from weft.records import PageKind, SeenKind, SeenReport
 from weft.redis.client import Client, Command
 
@@ -23,7 +23,7 @@ class Layer(msgspec.Struct, frozen=True, array_like=True):
 class SeenSets:
     """The seen sets of one bucket, as they are now."""
 
-    def __init__(self, client: Client, layout: Layout, bucket: Bucket) -> None:
+    def __init__(self, client: Client, layout: RedisLayout, bucket: Bucket) -> None:
         self._client = client
         self._layout = layout
         self._bucket = bucket
@@ -79,11 +79,11 @@ def set_number(fingerprint: int, sets: int) -> int:
     return number if number < sets else number - low
 
 
-async def report_seen(client: Client, layout: Layout) -> SeenReport:
+async def report_seen(client: Client, layout: RedisLayout) -> SeenReport:
     return await (_report_bloom if layout.is_bloom else _report_exact)(client, layout)
 
 
-async def _report_exact(client: Client, layout: Layout) -> SeenReport:
+async def _report_exact(client: Client, layout: RedisLayout) -> SeenReport:
     names = [f"urls_{kind}" for kind in KINDS]
     rows = await client.run([("HMGET", f"{b.prefix}meta", *names) for b in layout.buckets])
     urls = sum(int(value or 0) for row in rows for value in row)
@@ -95,7 +95,7 @@ async def _report_exact(client: Client, layout: Layout) -> SeenReport:
     return SeenReport(SeenKind.EXACT, urls, parts, size_bytes=8 * urls)
 
 
-async def _report_bloom(client: Client, layout: Layout) -> SeenReport:
+async def _report_bloom(client: Client, layout: RedisLayout) -> SeenReport:
     urls = parts = bits = 0
     ones = error = 0.0
     for bucket in layout.buckets:

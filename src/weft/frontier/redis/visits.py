@@ -1,11 +1,11 @@
 """Visits and turns, as the script has them."""
 
-from weft.frontier.redis.layout import Layout
+from weft.frontier.redis.layout import RedisLayout
 from weft.frontier.redis.scripts import PackedVisit, Visited
 from weft.records import Turns, Visit
 
 
-def pack_visit(visit: Visit, layout: Layout) -> PackedVisit:
+def pack_visit(visit: Visit, layout: RedisLayout) -> PackedVisit:
     return (
         visit.host,
         layout.bucket_of(visit.host).prefix,

@@ -8,6 +8,7 @@ import msgspec
 from weft.config import FrontierConfig
 from weft.frontier import policy
 from weft.frontier.policy import HostRecord
+from weft.frontier.rocks.db import RocksDb
 from weft.frontier.rocks.layout import (
     BAD,
     CLAIMS,
@@ -18,36 +19,37 @@ from weft.frontier.rocks.layout import (
     SEEN,
     Drop,
     History,
-    Seen,
+    SeenRecord,
     number_key,
 )
-from weft.frontier.rocks.unit import Database, Unit
+from weft.frontier.rocks.unit import Unit
 from weft.records import Claim, Explanation, HostState, PackedRequest
 
 
 def explain(
-    database: Database, fingerprint: int, host: str | None, config: FrontierConfig
+    rocks: RocksDb, fingerprint: int, host: str | None, config: FrontierConfig
 ) -> Explanation:
-    unit = Unit(database)
+    unit = Unit(rocks)
     key = number_key(fingerprint)
-    seen = unit.load(SEEN, key, Seen)
-    histories = [history for _, history in histories_of(database, fingerprint)]
+    seen = unit.records.load(SEEN, key, SeenRecord)
+    histories = [history for _, history in histories_of(rocks, fingerprint)]
     fetches = sorted(chain(*(each.fetches for each in histories)), key=lambda fetch: fetch.at_ms)
-    drop = None if seen else unit.load(DROPPED, key, Drop)
-    bad_until = unit.get(BAD, key)
-    claim = _find_claim(database, fingerprint)
-    queued = _find_queued(database, fingerprint, host)
+    drop = None if seen else unit.records.load(DROPPED, key, Drop)
+    bad_until = unit.records.get(BAD, key)
+    claim = _find_claim(rocks, fingerprint)
+    queued = _find_queued(rocks, fingerprint, host)
     request = claim.request if claim else queued
+    state = _host_state(unit, request.host, config) if request else None
     return Explanation(
         fingerprint=fingerprint,
         url=next((each.url for each in (request, *histories, drop) if each), ""),
         kind=seen.kind if seen else None,
         seen_at_ms=seen.at_ms if seen else None,
         found_on=seen.found_on if seen else 0,
-        found_on_url=_url_of(database, seen.found_on) if seen and seen.found_on else "",
+        found_on_url=_url_of(rocks, seen.found_on) if seen and seen.found_on else "",
         queued_kind=queued.kind if queued else None,
-        claim=claim,
-        host=_host_state(unit, request.host, config) if request else None,
+        claim=policy.explained(claim, state) if claim and state else None,
+        host=state,
         dropped_by=drop.rule if drop else "",
         dropped_at_ms=drop.at_ms if drop else 0,
         bad_until_ms=int.from_bytes(bad_until, "big") if bad_until else 0,
@@ -55,34 +57,34 @@ def explain(
     )
 
 
-def busiest_hosts(database: Database, limit: int, config: FrontierConfig) -> list[HostState]:
+def busiest_hosts(rocks: RocksDb, limit: int, config: FrontierConfig) -> list[HostState]:
     records = (
         (key.decode(), msgspec.msgpack.decode(raw, type=HostRecord))
-        for key, raw in database.walk(HOSTS)
+        for key, raw in rocks.walk(HOSTS)
     )
     busy = [(host, record) for host, record in records if record.queued or record.claimed]
     busy.sort(key=lambda pair: (-pair[1].queued, pair[0]))
     return [policy.host_state(record, host, config) for host, record in busy[:limit]]
 
 
-def histories_of(database: Database, fingerprint: int) -> list[tuple[bytes, History]]:
+def histories_of(rocks: RocksDb, fingerprint: int) -> list[tuple[bytes, History]]:
     """What became of a URL, with the keys under which it stands, the oldest first."""
-    found = database.under(FETCHED, number_key(fingerprint))
+    found = rocks.under(FETCHED, number_key(fingerprint))
     return [(key, msgspec.msgpack.decode(raw, type=History)) for key, raw in found]
 
 
-def claims(database: Database) -> Iterator[Claim]:
-    for _, raw in database.walk(CLAIMS):
+def claims(rocks: RocksDb) -> Iterator[Claim]:
+    for _, raw in rocks.walk(CLAIMS):
         yield msgspec.msgpack.decode(raw, type=Claim)
 
 
-def _find_claim(database: Database, fingerprint: int) -> Claim | None:
-    return next((c for c in claims(database) if c.request.is_known_as(fingerprint)), None)
+def _find_claim(rocks: RocksDb, fingerprint: int) -> Claim | None:
+    return next((c for c in claims(rocks) if c.request.is_known_as(fingerprint)), None)
 
 
-def _find_queued(database: Database, fingerprint: int, host: str | None) -> PackedRequest | None:
+def _find_queued(rocks: RocksDb, fingerprint: int, host: str | None) -> PackedRequest | None:
     prefix = b"" if host is None else host.encode() + b"\0"
-    for _, raw in database.under(QUEUE, prefix):
+    for _, raw in rocks.under(QUEUE, prefix):
         request = msgspec.msgpack.decode(raw, type=PackedRequest)
         if request.is_known_as(fingerprint):
             return request
@@ -93,8 +95,8 @@ def _host_state(unit: Unit, host: str, config: FrontierConfig) -> HostState:
     return policy.host_state(unit.host(host), host, config)
 
 
-def _url_of(database: Database, fingerprint: int) -> str:
-    for _, history in histories_of(database, fingerprint):
+def _url_of(rocks: RocksDb, fingerprint: int) -> str:
+    for _, history in histories_of(rocks, fingerprint):
         return history.url
-    claim = _find_claim(database, fingerprint)
+    claim = _find_claim(rocks, fingerprint)
     return claim.request.url if claim else ""

@@ -9,7 +9,7 @@ queue    host NUL kind level seq  PackedRequest  the rings
 levels   host NUL kind level      Ring           which part of a ring is in use
 hosts    host                     HostRecord     budgets
 ready    time host                               hosts that can be claimed, in line
-seen     fingerprint              Seen           every URL that was ever queued
+seen     fingerprint              SeenRecord           every URL that was ever queued
 claims   token                    Claim          what is in hand
 bad      fingerprint              time           failed URLs, when to try again
 dropped  fingerprint              Drop           URLs that a rule kept out
@@ -46,6 +46,8 @@ DROPPED = "dropped"
 FETCHED = "fetched"
 FAMILIES = (QUEUE, LEVELS, HOSTS, READY, SEEN, CLAIMS, BAD, DROPPED, FETCHED)
 
+#: The key of the counters.
+META = b"meta"
 #: What the keys of hours begin with, and what sorts after them: they are few, and stand in the
 #: default family, so that an older Weft can open the store too.
 HOURS = b"hour:"
@@ -81,7 +83,7 @@ class Ring(NamedTuple):
     tail: int
 
 
-class Seen(msgspec.Struct, frozen=True, array_like=True):
+class SeenRecord(msgspec.Struct, frozen=True, array_like=True):
     kind: PageKind
     at_ms: int
     found_on: int
@@ -132,7 +134,7 @@ def ready_key(at_ms: int, host: str) -> bytes:
     return number_key(at_ms) + host.encode()
 
 
-def database_options() -> Options:
+def rocks_options() -> Options:
     options = _options(_BUFFER_BYTES)
     options.create_if_missing(True)
     options.create_missing_column_families(True)
@@ -170,5 +172,5 @@ def _options(buffer_bytes: int) -> Options:
     return options
 
 
-def is_database(path: Path) -> bool:
+def is_rocks(path: Path) -> bool:
     return (path / "CURRENT").exists()

@@ -19,9 +19,9 @@ class Queues:
 
     def push(self, unit: Unit, request: PackedRequest) -> None:
         prefix, level = self._place(request)
-        head, tail = unit.ring(prefix, level)
-        unit.save(QUEUE, layout.entry_key(level, tail), request)
-        unit.set_ring(prefix, level, Ring(head, tail + 1))
+        head, tail = unit.rings.get(prefix, level)
+        unit.records.save(QUEUE, layout.entry_key(level, tail), request)
+        unit.rings.set(prefix, level, Ring(head, tail + 1))
         count_queued(unit, request.host, request.kind, 1)
 
     def push_back(self, unit: Unit, request: PackedRequest) -> None:
@@ -30,9 +30,9 @@ class Queues:
             self.push(unit, request)
             return
         prefix, level = self._place(request)
-        head, tail = unit.ring(prefix, level)
-        unit.save(QUEUE, layout.entry_key(level, head - 1), request)
-        unit.set_ring(prefix, level, Ring(head - 1, tail))
+        head, tail = unit.rings.get(prefix, level)
+        unit.records.save(QUEUE, layout.entry_key(level, head - 1), request)
+        unit.rings.set(prefix, level, Ring(head - 1, tail))
         count_queued(unit, request.host, request.kind, 1)
 
     def take(self, unit: Unit, host: str, count: int) -> list[PackedRequest]:
@@ -41,7 +41,7 @@ class Queues:
         while len(taken) < count:
             kind = PageKind.DATA if unit.host(host).queued_data else PageKind.NAV
             prefix = layout.queue_prefix(host, kind)
-            level = unit.first_level(prefix)
+            level = unit.rings.first_level(prefix)
             assert level is not None, f"{host} counts requests that its queue does not hold"
             part = self._take_by_order(unit, prefix, level, count - len(taken))
             count_queued(unit, host, kind, -len(part))
@@ -65,12 +65,12 @@ class Queues:
         self, unit: Unit, prefix: bytes, level: bytes, most: int
     ) -> list[PackedRequest]:
         """Of one level, as many as it has."""
-        head, tail = unit.ring(prefix, level)
+        head, tail = unit.rings.get(prefix, level)
         count = min(most, tail - head)
         if self._order is Order.DFS:
-            unit.set_ring(prefix, level, Ring(head, tail - count))
+            unit.rings.set(prefix, level, Ring(head, tail - count))
             return [_take_at(unit, level, tail - 1 - n) for n in range(count)]
-        unit.set_ring(prefix, level, Ring(head + count, tail))
+        unit.rings.set(prefix, level, Ring(head + count, tail))
         if self._order is Order.RANDOM:
             return [self._draw(unit, level, head + n, tail) for n in range(count)]
         return _take_row(unit, level, head, count)
@@ -80,7 +80,7 @@ class Queues:
         drawn = self._rng.randrange(head, tail)
         request = _take_at(unit, level, drawn)
         if drawn != head:
-            unit.save(QUEUE, layout.entry_key(level, drawn), _take_at(unit, level, head))
+            unit.records.save(QUEUE, layout.entry_key(level, drawn), _take_at(unit, level, head))
         return request
 
 
@@ -88,17 +88,17 @@ def _take_row(unit: Unit, level: bytes, head: int, count: int) -> list[PackedReq
     if count < ROW:
         return [_take_at(unit, level, head + n) for n in range(count)]
     keys = [layout.entry_key(level, head + n) for n in range(count)]
-    taken = unit.load_row(QUEUE, keys, PackedRequest)
+    taken = unit.records.load_row(QUEUE, keys, PackedRequest)
     for key in keys:
-        unit.delete(QUEUE, key)
+        unit.records.delete(QUEUE, key)
     return taken
 
 
 def _take_at(unit: Unit, level: bytes, seq: int) -> PackedRequest:
     key = layout.entry_key(level, seq)
-    request = unit.load(QUEUE, key, PackedRequest)
+    request = unit.records.load(QUEUE, key, PackedRequest)
     assert request is not None, "a ring names a position that holds nothing"
-    unit.delete(QUEUE, key)
+    unit.records.delete(QUEUE, key)
     return request
 
 

@@ -1,11 +1,11 @@
 """Items in MongoDB: one document each, in the collection that `mongodb://host/db/collection` names.
 
-address     what the user wrote, and the client that it asks for
+address     parses what the user wrote, and makes the client for it
 document    an item as a document, and back
-rights      what the user may do there
-writing     documents into the collection, new ones and known ones
-problems    what the server says, in our words
-sink        the `Sink` that is made of these
+rights      the user's privileges
+writing     writes documents to the collection, new and known ones
+problems    server errors as our own
+sink        the `Sink` made of these
 """
 
 from weft.sinks.base import SinkConfig
@@ -16,5 +16,5 @@ __all__ = ["MongoSink", "make_sink"]
 
 
 def make_sink(output: str, config: SinkConfig) -> MongoSink:
-    """Raises ConfigError if `output` is no address of a collection."""
+    """Raises ConfigError if `output` is not the address of a collection."""
     return MongoSink(parse_address(output), config.job)

@@ -1,5 +1,5 @@
-"""`mongodb://user:password@host,host2/db/collection?options`: MongoDB's own form of an address,
-with the collection behind the database."""
+"""`mongodb://user:password@host,host2/db/collection?options`: MongoDB's own address format, with
+the collection after the database."""
 
 import re
 import warnings
@@ -12,8 +12,8 @@ from pymongo.errors import PyMongoError
 
 from weft.errors import ConfigError
 
-#: What the address need not say. A server that says nothing must not hold up the crawl for ever,
-#: and one that is not there is to be noticed while the user still looks.
+#: Defaults for options that the address omits. A server that hangs must not block the crawl for
+#: ever, and a missing server should be noticed while the user is still watching.
 DEFAULT_OPTIONS = {
     "appName": "weft",
     "serverSelectionTimeoutMS": "5000",
@@ -23,108 +23,110 @@ DEFAULT_OPTIONS = {
 
 EXAMPLE = "mongodb://user:password@host:27017/database/collection?authSource=admin"
 
-#: Names of databases become names of files.
+#: Database names become file names.
 _FORBIDDEN_IN_DATABASE = frozenset('/\\. "$\0')
 MAX_DATABASE_BYTES = 63
-#: Of database and collection, with a dot between them.
+#: For database and collection, joined by a dot.
 MAX_NAMESPACE_BYTES = 255
 
 Client = AsyncMongoClient[dict[str, Any]]
 
 
-class Address(msgspec.Struct, frozen=True):
+class MongoAddress(msgspec.Struct, frozen=True):
     scheme: str
-    #: The servers, as they may be shown.
+    #: The servers, safe to display.
     host: str
-    #: Empty: no user is named.
+    #: Empty: no user was given.
     user: str
     database: str
     collection: str
-    #: As PyMongo takes it; it holds the password.
+    #: The form that PyMongo takes; it contains the password.
     _uri: str
 
     def __repr__(self) -> str:
-        return f"Address({self.place!r})"
+        return f"MongoAddress({self.place!r})"
 
     @property
     def place(self) -> str:
-        """Without user, password and options, which may hold secrets too."""
+        """Without user, password and options, which may contain secrets too."""
         names = f"{quote(self.database)}/{quote(self.collection, safe='')}"
         return f"{self.scheme}://{self.host}/{names}"
 
     def client(self) -> Client:
-        """Not connected yet. Raises ConfigError for options that PyMongo does not understand."""
+        """Not connected yet. Raises ConfigError for options that PyMongo rejects."""
         try:
             with warnings.catch_warnings():
-                # An option that is ignored is a mistake that nobody sees.
+                # PyMongo only warns about options that it ignores.
                 warnings.simplefilter("error")
                 return AsyncMongoClient(self._uri)
         except (PyMongoError, ValueError, TypeError, OSError, UserWarning) as problem:
             raise ConfigError(f"{self.place} cannot be used: {problem}; {_how()}") from problem
 
 
-def parse_address(output: str) -> Address:
+def parse_address(output: str) -> MongoAddress:
     """Raises ConfigError, which never shows the password."""
     scheme, _, rest = output.partition("://")
     authority, path, options = _parts(rest)
     credentials, _, host = authority.rpartition("@")
     if not host:
-        raise ConfigError(f"a MongoDB address names no server; {_how()}")
+        raise ConfigError(f"a MongoDB address does not name a server; {_how()}")
     database, collection = _names(f"{scheme}://{host}{path}", path)
     uri = f"{scheme}://{authority}/{quote(database, safe='')}?{_with_defaults(options)}"
     user = unquote(credentials.partition(":")[0])
-    address = Address(scheme, host, user, database, collection, uri)
-    address.client()  # now, not when the crawl has begun
+    address = MongoAddress(scheme, host, user, database, collection, uri)
+    address.client()  # now, not after the crawl has started
     return address
 
 
 def _parts(rest: str) -> tuple[str, str, str]:
     """Authority, path and options."""
     authority = re.split("[/?#]", rest, maxsplit=1)[0]
-    behind = rest[len(authority) :]
-    # It most likely is the end of a password, so nothing of it is shown.
-    if "@" in behind:
+    after = rest[len(authority) :]
+    # It is most likely the end of a password, so none of it is place.
+    if "@" in after:
         raise ConfigError(
-            "a MongoDB address has an @ behind a /, ? or #: write those of user and password as "
-            "%40, %2F, %3F and %23"
+            "a MongoDB address has an @ after a /, ? or #: in the user and the password, write "
+            "%40, %2F, %3F and %23 instead"
         )
-    path, _, options = behind.partition("?")
+    path, _, options = after.partition("?")
     return authority, path, options
 
 
-def _names(shown: str, path: str) -> tuple[str, str]:
+def _names(place: str, path: str) -> tuple[str, str]:
     names = [unquote(name) for name in path.split("/")[1:]]
     if len(names) != 2 or not all(names):
-        raise ConfigError(f"{shown} does not name a database and a collection; {_how()}")
+        raise ConfigError(f"{place} does not name a database and a collection; {_how()}")
     database, collection = names
     if problem := _database_problem(database) or _collection_problem(collection):
-        raise ConfigError(f"{shown} cannot be used: {problem}; {_how()}")
+        raise ConfigError(f"{place} cannot be used: {problem}; {_how()}")
     if len(f"{database}.{collection}".encode()) > MAX_NAMESPACE_BYTES:
         raise ConfigError(
-            f"{shown} cannot be used: the names of database and collection have more than "
-            f"{MAX_NAMESPACE_BYTES - 1} bytes together; choose shorter ones"
+            f"{place} cannot be used: the names of the database and the collection together "
+            f"have more than {MAX_NAMESPACE_BYTES - 1} bytes; choose shorter ones"
         )
     return database, collection
 
 
 def _database_problem(name: str) -> str:
     if not _FORBIDDEN_IN_DATABASE.isdisjoint(name):
-        return f'MongoDB allows no / \\ . " $, space or NUL in the name of a database: {name!r}'
+        return (
+            f'MongoDB does not allow / \\ . " $, space or NUL in the name of a database: {name!r}'
+        )
     if len(name.encode()) > MAX_DATABASE_BYTES:
-        return f"the name of a database has {MAX_DATABASE_BYTES} bytes at most: {name!r}"
+        return f"the name of a database can have at most {MAX_DATABASE_BYTES} bytes: {name!r}"
     return ""
 
 
 def _collection_problem(name: str) -> str:
     if "$" in name or "\0" in name:
-        return f"MongoDB allows no $ or NUL in the name of a collection: {name!r}"
+        return f"MongoDB does not allow $ or NUL in the name of a collection: {name!r}"
     if name.startswith(("system.", ".")) or name.endswith(".") or ".." in name:
-        return f"MongoDB allows no such dots in the name of a collection: {name!r}"
+        return f"MongoDB does not allow dots like these in the name of a collection: {name!r}"
     return ""
 
 
 def _with_defaults(options: str) -> str:
-    # PyMongo does not mind case.
+    # PyMongo ignores case.
     given = {option.partition("=")[0].lower() for option in re.split("[&;]", options)}
     added = [
         f"{name}={value}" for name, value in DEFAULT_OPTIONS.items() if name.lower() not in given

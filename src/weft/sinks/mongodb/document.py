@@ -1,8 +1,8 @@
 """An item as a document, and back.
 
 The document has our bookkeeping in `_id`, `_job`, `_page` and `_fetched_at`, and beside it the
-fields of the item, each under its own name. Fields with one of those names are in `_more`. Values
-are in the form that they have in JSON: text, numbers, true, false, null, lists, documents.
+fields of the item, each under its own name. Fields with one of those names go into `_more`. Values
+have their JSON form: text, numbers, true, false, null, lists, documents.
 """
 
 from collections.abc import Mapping
@@ -19,20 +19,20 @@ from bson.dbref import DBRef
 
 from weft.sinks.base import KeyedItem
 from weft.sinks.encoding import encode_fields
-from weft.sinks.reading import StoredItem
+from weft.sinks.readback import StoredItem
 
 ID, JOB, PAGE, FETCHED_AT, MORE = "_id", "_job", "_page", "_fetched_at", "_more"
 _OURS = frozenset({ID, JOB, PAGE, FETCHED_AT, MORE})
 
-#: MongoDB promises a hundred levels; deeper nesting is stored as JSON in text.
+#: MongoDB supports a hundred levels; deeper nesting is stored as JSON text.
 MAX_DEPTH = 90
 _MIN_INT, _MAX_INT = -(2**63), 2**63 - 1
-#: The one character that names cannot have becomes its picture.
+#: The one character that names cannot contain, and its replacement.
 _NUL, _NUL_PICTURE = "\0", "\u2400"
 
 
 def encode_document(item: KeyedItem, job: str) -> bytes:
-    """The item as BSON."""
+    """Return the item as BSON."""
     head = {
         ID: item.key.hex(),
         JOB: job,
@@ -42,7 +42,7 @@ def encode_document(item: KeyedItem, job: str) -> bytes:
     try:
         return bson.encode(head | _apart(_values(item.fields)))
     except (bson.errors.BSONError, UnicodeError):
-        # A name that BSON does not have, or half a character.
+        # An invalid name, or a lone surrogate.
         head[PAGE] = _like_json(item.page)
         return bson.encode(head | _apart(_careful_values(item.fields)))
 
@@ -61,7 +61,7 @@ def decode_document(document: Mapping[str, Any] | DBRef) -> StoredItem:
 
 
 def _values(fields: Mapping[str, object]) -> dict[str, Any]:
-    """Most values of most items are the same in JSON and BSON, and need not be looked into."""
+    """Most values of most items are the same in JSON and BSON, and need no conversion."""
     return {
         name: value if type(value) is str or _is_plain(value) else _like_json(value)
         for name, value in fields.items()
@@ -78,7 +78,7 @@ def _is_plain(value: Any) -> bool:
     if kind is int:
         return _fits(value)
     if kind is float:
-        return isfinite(value)  # the others are null in JSON
+        return isfinite(value)  # NaN and infinity are null in JSON
     return kind is bool or kind is NoneType
 
 
@@ -87,16 +87,16 @@ def _fits(number: int) -> bool:
 
 
 def _like_json(value: object) -> Any:
-    """What comes back from a sink that stores JSON, as far as BSON has it."""
+    """The value as a sink that stores JSON would return it, as far as BSON supports that."""
     data = encode_fields({"": value})[len('{"":') : -len("}")]
     try:
         return _fitting(msgspec.json.decode(data), depth=1)
-    except (msgspec.DecodeError, RecursionError):  # such a `msgspec.Raw`, or such a depth
+    except (msgspec.DecodeError, RecursionError):  # invalid `msgspec.Raw`, or nested too deeply
         return data.decode(errors="replace")
 
 
 def _fitting(value: Any, depth: int) -> Any:
-    """Data from JSON without what BSON has no place for."""
+    """Replace what BSON does not support in data from JSON."""
     if isinstance(value, int):
         return value if _fits(value) else str(value)
     if not isinstance(value, dict | list):
@@ -104,8 +104,8 @@ def _fitting(value: Any, depth: int) -> Any:
     if depth > MAX_DEPTH:
         return msgspec.json.encode(value).decode()
     if isinstance(value, list):
-        return [_fitting(part, depth + 1) for part in value]
-    return {_fitting_name(name, value): _fitting(part, depth + 1) for name, part in value.items()}
+        return [_fitting(inner, depth + 1) for inner in value]
+    return {_fitting_name(name, value): _fitting(inner, depth + 1) for name, inner in value.items()}
 
 
 def _fitting_name(name: str, taken: Mapping[str, Any]) -> str:
@@ -116,7 +116,7 @@ def _fitting_name(name: str, taken: Mapping[str, Any]) -> str:
 
 
 def _apart(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields whose names are ours apart from the others."""
+    """Move fields with our names into `_more`."""
     if _OURS.isdisjoint(fields):
         return fields
     more = {name: fields.pop(name) for name in list(fields) if name in _OURS}
@@ -126,16 +126,16 @@ def _apart(fields: dict[str, Any]) -> dict[str, Any]:
 def _milliseconds(value: object) -> int:
     if isinstance(value, datetime):
         value = DatetimeMS(value)
-    # One that `datetime` has no year for.
+    # A DatetimeMS is a time outside the range of `datetime`.
     return int(value) if isinstance(value, DatetimeMS) else 0
 
 
 def _without_references(value: Any) -> Any:
-    """PyMongo makes an object of each document with fields `$ref` and `$id`."""
+    """PyMongo turns each document with fields `$ref` and `$id` into a `DBRef`; undo that."""
     if isinstance(value, DBRef):
         value = value.as_doc()
     if isinstance(value, dict):
-        return {name: _without_references(part) for name, part in value.items()}
+        return {name: _without_references(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_without_references(part) for part in value]
+        return [_without_references(inner) for inner in value]
     return value

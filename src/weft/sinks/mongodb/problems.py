@@ -1,5 +1,4 @@
-"""What MongoDB says, in our words: a server that is away, one that does not let us in, an item that
-it does not take."""
+"""Turns errors of MongoDB into our own: server down, login failed, item refused."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,16 +14,16 @@ from pymongo.errors import (
 )
 
 from weft.errors import SinkDownError, StoreError, StoreFullError, store_error
-from weft.sinks.mongodb.address import Address
+from weft.sinks.mongodb.address import MongoAddress
 
 DUPLICATE_KEY = 11000
 OUT_OF_DISK_SPACE = 14031
 UNAUTHORIZED = 13
-#: MongoDB's own, and the one of Atlas, which has other meanings too.
+#: MongoDB's own code, and that of Atlas, which also has other meanings.
 _AUTHENTICATION_FAILED = 18
 _ATLAS = 8000
 
-#: The server is starting, ending, electing a primary, busy, or out of reach of its peers.
+#: The server is starting, stopping, electing a primary, busy, or cut off from its peers.
 _PASSING = frozenset(
     {
         6,  # HostUnreachable
@@ -42,7 +41,7 @@ _PASSING = frozenset(
         189,  # PrimarySteppedDown
         202,  # NetworkInterfaceExceededTimeLimit
         216,  # ElectionInProgress
-        225,  # TransactionTooOld: an earlier attempt of this write came after a later one
+        225,  # TransactionTooOld: an earlier attempt of this write arrived after a later one
         262,  # ExceededTimeLimit
         9001,  # SocketException
         10058,  # LegacyNotPrimary
@@ -55,24 +54,24 @@ _PASSING = frozenset(
         13436,  # NotPrimaryOrSecondary
     }
 )
-#: As much of the server's own words as helps.
+#: Length limit for the server's own message.
 MAX_REASON_CHARACTERS = 500
 
 
 @contextmanager
-def errors_of(address: Address) -> Iterator[None]:
-    """What fails inside leaves as a `StoreError` about `address`."""
+def errors_of(address: MongoAddress) -> Iterator[None]:
+    """Turn errors inside into a `StoreError` about `address`."""
     try:
         yield
     except PyMongoError as problem:
         raise _translated(problem, address) from problem
 
 
-def write_errors(problem: BulkWriteError, address: Address) -> list[Mapping[str, Any]]:
-    """Which documents of a batch were not stored; raises if that is the fault of none."""
+def write_errors(problem: BulkWriteError, address: MongoAddress) -> list[Mapping[str, Any]]:
+    """Return the errors of the documents that were not stored; raise if no document is at fault."""
     details: Mapping[str, Any] = problem.details or {}
     for error in details.get("writeConcernErrors", ()):
-        # All is written, but may be lost with the server.
+        # Everything is written, but may be lost with the server.
         raise _down(address, error.get("errmsg", "the write is not confirmed"))
     errors: list[Mapping[str, Any]] = details.get("writeErrors", [])
     for error in errors:
@@ -88,13 +87,13 @@ def reason(error: Mapping[str, Any]) -> str:
 
 
 def is_known_id(error: Mapping[str, Any]) -> bool:
-    """Whether there is a document with this `_id`, rather than an equal value in another index."""
+    """Whether a document has this `_id`, rather than the same value in another unique index."""
     pattern = error.get("keyPattern", {"_id": 1})
     return error.get("code") == DUPLICATE_KEY and list(pattern) == ["_id"]
 
 
-def lacks_rights(address: Address, rights: str) -> StoreError:
-    who = f"user {address.user!r}" if address.user else "somebody without a name and password"
+def lacks_rights(address: MongoAddress, rights: str) -> StoreError:
+    who = f"user {address.user!r}" if address.user else "a client without user and password"
     return StoreError(
         f"MongoDB at {address.host} does not let {who} {rights} in {address.database}."
         f"{address.collection}; give the user the role readWrite on {address.database}, or name "
@@ -102,7 +101,7 @@ def lacks_rights(address: Address, rights: str) -> StoreError:
     )
 
 
-def _raise_unless_refused(error: Mapping[str, Any], address: Address) -> None:
+def _raise_unless_refused(error: Mapping[str, Any], address: MongoAddress) -> None:
     code, text = error.get("code"), reason(error)
     if code in _PASSING:
         raise _down(address, text)
@@ -112,11 +111,11 @@ def _raise_unless_refused(error: Mapping[str, Any], address: Address) -> None:
         raise store_error(address.place, StoreError(text))
 
 
-def _translated(problem: PyMongoError, address: Address) -> StoreError:
+def _translated(problem: PyMongoError, address: MongoAddress) -> StoreError:
     text = _short(problem)
     if isinstance(problem, ConnectionFailure | ExecutionTimeout) or _is_passing(problem):
         return _down(address, text)
-    if isinstance(problem, ConfigurationError):  # what DNS says of mongodb+srv
+    if isinstance(problem, ConfigurationError):  # from DNS, for mongodb+srv
         return StoreError(f"{address.place} cannot be used: {text}; check the address")
     code = problem.code if isinstance(problem, OperationFailure) else None
     if code == OUT_OF_DISK_SPACE:
@@ -135,28 +134,29 @@ def _is_passing(problem: PyMongoError) -> bool:
 
 
 def _short(problem: PyMongoError) -> str:
-    """Without the lists of servers and the whole answer, which PyMongo appends."""
+    """Without the server lists and the full reply that PyMongo appends."""
     text = str(problem).partition(", Timeout: ")[0].partition(", full error: ")[0]
     return text[:MAX_REASON_CHARACTERS]
 
 
-def _down(address: Address, text: str) -> SinkDownError:
+def _down(address: MongoAddress, text: str) -> SinkDownError:
     return SinkDownError(
         f"MongoDB at {address.host} cannot be reached: {text}; "
-        "check that it runs and that the address is right"
+        "check that it is running and that the address is right"
     )
 
 
-def _full(address: Address) -> StoreFullError:
+def _full(address: MongoAddress) -> StoreFullError:
     return StoreFullError(
         f"no space left on the disk of MongoDB at {address.host}; nothing is lost: free some "
         "space, then run the same command again"
     )
 
 
-def _not_let_in(address: Address, text: str) -> StoreError:
+def _not_let_in(address: MongoAddress, text: str) -> StoreError:
     return StoreError(
-        f"MongoDB at {address.host} does not let user {address.user!r} in ({text}); check name and "
-        "password, written with %40 for @ and the like, and the database that the user was made "
-        f"in: {address.database} unless the address ends in ?authSource=admin or another"
+        f"MongoDB at {address.host} does not let user {address.user!r} in ({text}); check the name "
+        "and the password, in which @ is written as %40, / as %2F and so on, and the database that "
+        f"the user was created in: {address.database}, unless the address ends in "
+        "?authSource=admin or the like"
     )

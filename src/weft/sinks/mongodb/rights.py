@@ -1,5 +1,5 @@
-"""What a user may do, as `connectionStatus` tells it. Asking leaves no trace in the collection; a
-trial document would, if we were killed, and the user's own rules might refuse it."""
+"""The user's privileges, from `connectionStatus`. Asking leaves no trace in the collection; a test
+document would, if we were killed, and the user's validation rules might refuse it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,10 +8,10 @@ NEEDED = ("insert", "update")
 
 
 def missing_rights(status: Mapping[str, Any], database: str, collection: str) -> list[str]:
-    """Those of `NEEDED` that the answer of `connectionStatus` does not hold."""
+    """Return those of `NEEDED` that the reply of `connectionStatus` does not grant."""
     info = status.get("authInfo", {})
-    # Without access control there are no users; some servers that speak MongoDB's language tell
-    # nothing of rights.
+    # Without access control there are no users, and some compatible servers do not report
+    # privileges.
     if not info.get("authenticatedUsers") or "authenticatedUserPrivileges" not in info:
         return []
     granted = _granted(info["authenticatedUserPrivileges"], database, collection)
@@ -30,7 +30,7 @@ def _granted(
 
 
 def _is_about(resource: Mapping[str, Any], database: str, collection: str) -> bool:
-    """Empty names stand for all."""
+    """An empty name matches everything."""
     if resource.get("anyResource"):
         return True
     return resource.get("db") in ("", database) and resource.get("collection") in ("", collection)

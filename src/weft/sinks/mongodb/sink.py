@@ -13,24 +13,24 @@ from pymongo.errors import OperationFailure
 
 from weft.errors import StoreError, StoreMissingError
 from weft.sinks.base import KeyedItem, Refusal
-from weft.sinks.mongodb.address import Address, Client
+from weft.sinks.mongodb.address import Client, MongoAddress
 from weft.sinks.mongodb.document import FETCHED_AT, JOB, decode_document
 from weft.sinks.mongodb.problems import errors_of, lacks_rights
 from weft.sinks.mongodb.rights import missing_rights
 from weft.sinks.mongodb.writing import Writer
-from weft.sinks.reading import Query, StoredItem
+from weft.sinks.readback import Query, StoredItem
 
-#: How long the servers may take to agree on a write: less than `socketTimeoutMS`, so that it is
-#: the primary who says it.
+#: How long the servers may take to agree on a write: less than `socketTimeoutMS`, so that the
+#: primary reports the timeout.
 AGREEMENT_MS = 20_000
-#: On the disks of most members, whatever the address says: an item that is stored stays stored.
+#: On the disks of most members, whatever the address says: a stored item stays stored.
 DURABLE = WriteConcern("majority", wtimeout=AGREEMENT_MS, j=True)
-#: Indexes of a large collection, and the items of a large job, take their time.
+#: For indexes of a large collection, and for deleting the items of a large job.
 LONG_WORK_S = 3600.0
 
-#: What `weft items --since` and `--job` ask for.
+#: For `weft items --since` and `--job`.
 INDEXES = ([(FETCHED_AT, 1)], [(JOB, 1), (FETCHED_AT, 1)])
-#: There is such an index, with another name or options, for example one that lets items expire.
+#: The index exists with another name or other options, for example one that expires items.
 _INDEX_IS_THERE = frozenset({85, 86})
 
 Result = TypeVar("Result")
@@ -41,18 +41,18 @@ class _Opened(NamedTuple):
     client: Client
     collection: Collection
     writer: Writer
-    #: Held by the call whose turn it is.
-    turn: asyncio.Lock
+    #: Held by the call that is running.
+    lock: asyncio.Lock
 
 
 class MongoSink:
     """A `Sink` that keeps the newer of two items, and can be read.
 
-    A collection has no columns: with `--schema strict` nothing changes here. The user's own rules
-    for the collection are heeded: what they refuse is refused.
+    A collection has no columns, so `--schema strict` changes nothing here. The user's own
+    validation rules apply: what they refuse is refused.
     """
 
-    def __init__(self, address: Address, job: str = "") -> None:
+    def __init__(self, address: MongoAddress, job: str = "") -> None:
         self.place = address.place
         self._address = address
         self._job = job
@@ -83,7 +83,7 @@ class MongoSink:
     async def close(self) -> None:
         if self._opened is None:
             return
-        async with self._opened.turn:
+        async with self._opened.lock:
             opened, self._opened = self._opened, None
             if opened:
                 await opened.client.close()
@@ -93,7 +93,7 @@ class MongoSink:
         try:
             with errors_of(self._address):
                 found = self._collection_of(client).find(_filter(query))
-                if query == Query():  # else the server reads along an index, in the order of time
+                if query == Query():  # otherwise the server reads along an index, by time
                     found = found.sort("$natural", 1)
                 is_empty = True
                 async for document in found:
@@ -105,7 +105,8 @@ class MongoSink:
             await client.close()
 
     async def _to_its_end(self, call: Coroutine[Any, Any, Result]) -> Result:
-        """Also if it is cancelled: else the server would be at it while the next call begins."""
+        """Finish the call even if its caller is cancelled: otherwise it would still be running when
+        the next one starts."""
         task = asyncio.create_task(call)
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
@@ -113,13 +114,13 @@ class MongoSink:
 
     async def _store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
         opened = self._require_open()
-        async with opened.turn:
+        async with opened.lock:
             with errors_of(self._address):
                 return await opened.writer.write(items)
 
     async def _clear(self) -> None:
         opened = self._require_open()
-        async with opened.turn:
+        async with opened.lock:
             with errors_of(self._address), pymongo.timeout(LONG_WORK_S):
                 await opened.collection.delete_many({JOB: self._job})
 
@@ -137,7 +138,7 @@ class MongoSink:
         )
 
     async def _check_rights(self, client: Client) -> None:
-        """This is the first that the server is asked, so it also tells whether we are let in."""
+        """This is the first command sent, so it also checks the login."""
         status = await client.admin.command("connectionStatus", showPrivileges=True)
         missing = missing_rights(status, self._address.database, self._address.collection)
         if missing:

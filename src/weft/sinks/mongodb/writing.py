@@ -1,8 +1,8 @@
-"""Documents into a collection, each exactly once.
+"""Writes documents to a collection, each exactly once.
 
 For MongoDB an insert is a third of the work of an upsert, and most items are new. So a batch is
-inserted, and those whose key is known replace what is there. After a batch that was mostly known,
-as in a crawl that is repeated, the next one is replaced at once.
+inserted, and items whose key is known replace what is there. If most of a batch was known, as in a
+repeated crawl, the next one goes straight to replacing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,13 +17,13 @@ from pymongo.errors import BulkWriteError
 
 from weft.errors import SinkDownError
 from weft.sinks.base import KeyedItem, Refusal
-from weft.sinks.mongodb.address import Address
+from weft.sinks.mongodb.address import MongoAddress
 from weft.sinks.mongodb.document import ID, encode_document
 from weft.sinks.mongodb.problems import is_known_id, reason, write_errors
 
 #: MongoDB's limit.
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
-#: What is sent at once: little enough for a slow line within the timeout.
+#: Sent at once: small enough for a slow connection within the timeout.
 BATCH_BYTES = 4 * 1024 * 1024
 BATCH_DOCUMENTS = 1000
 
@@ -34,14 +34,14 @@ class _Encoded(NamedTuple):
 
 
 class Writer:
-    """Writes go through one session: should one be lost on the way and come late, the server knows
-    that a later one was there before."""
+    """All writes use one session: if a write is delayed and arrives late, the server knows that a
+    later one came first."""
 
     def __init__(
         self,
         collection: AsyncCollection[dict[str, Any]],
         session: AsyncClientSession,
-        address: Address,
+        address: MongoAddress,
         job: str,
     ) -> None:
         self._collection = collection
@@ -80,10 +80,10 @@ class Writer:
         try:
             data = encode_document(item, self._job)
         except (bson.errors.BSONError, ValueError, RecursionError) as problem:
-            refusals.append(Refusal(item, f"it has no form in BSON: {problem}"))
+            refusals.append(Refusal(item, f"it cannot be written as BSON: {problem}"))
             return None
         if len(data) > MAX_DOCUMENT_BYTES:
-            text = f"it has {len(data):,} bytes, MongoDB takes {MAX_DOCUMENT_BYTES:,} at most"
+            text = f"it has {len(data):,} bytes, MongoDB accepts at most {MAX_DOCUMENT_BYTES:,}"
             refusals.append(Refusal(item, text))
             return None
         return data
@@ -105,7 +105,7 @@ class Writer:
         self._expects_known = 2 * len(known) > len(batch)
 
     async def _replace(self, batch: Sequence[_Encoded], refusals: list[Refusal]) -> None:
-        """One after the other, for a batch may hold a key twice. That stops at the first error."""
+        """One by one, because a batch may contain a key twice. An error stops the bulk write."""
         rest, new = batch, 0
         while rest:
             writes: list[ReplaceOne[dict[str, Any]]] = [
@@ -116,9 +116,9 @@ class Writer:
             except BulkWriteError as problem:
                 (error,) = write_errors(problem, self._address)
                 encoded = rest[error["index"]]
-                if is_known_id(error):  # another worker was quicker by a moment
+                if is_known_id(error):  # another worker was slightly faster
                     raise SinkDownError(
-                        f"another worker stores the same items in {self._address.place}"
+                        f"another worker is storing the same items in {self._address.place}"
                     ) from problem
                 refusals.append(Refusal(encoded.item, reason(error)))
                 rest = rest[error["index"] + 1 :]

@@ -15,6 +15,7 @@ _EXAMPLES = {
     "postgresql": "postgresql://user:password@host:5432/database/table, or …/database/schema.table",
     "sqlite": "sqlite:///absolute/path/file.db/table",
 }
+_TITLES = {"mysql": "MySQL", "mariadb": "MariaDB", "postgresql": "PostgreSQL", "sqlite": "SQLite"}
 _PORTS = {"mysql": 3306, "mariadb": 3306, "postgresql": 5432, "sqlite": 0}
 _OPTIONS: Mapping[str, frozenset[str]] = {
     "mysql": frozenset({"ssl", "ssl_ca", "unix_socket"}),
@@ -22,20 +23,20 @@ _OPTIONS: Mapping[str, frozenset[str]] = {
     "postgresql": frozenset({"ssl", "ssl_ca", "unix_socket"}),
     "sqlite": frozenset(),
 }
-#: Encrypted, and with the certificate of the server checked, against the one in `ssl_ca` if any.
+#: `require` encrypts; `verify-full` also checks the certificate, against `ssl_ca` if given.
 SSL = ("disable", "require", "verify-full")
-#: PostgreSQL cuts longer names off in silence; the others take 64 characters and more.
+#: PostgreSQL silently truncates longer names; the others allow 64 characters and more.
 MAX_NAME_BYTES = 63
 
 
-class Address(msgspec.Struct, frozen=True):
+class SqlAddress(msgspec.Struct, frozen=True):
     scheme: str
-    #: As it may be shown.
-    shown: str
-    #: The file, for SQLite.
+    #: Safe to display: without a password.
+    place: str
+    #: For SQLite, the file.
     database: str
     table: str
-    #: Empty: where the database looks first. PostgreSQL only.
+    #: Empty: the server's default. PostgreSQL only.
     schema: str = ""
     user: str = ""
     password: str = ""
@@ -44,60 +45,64 @@ class Address(msgspec.Struct, frozen=True):
     options: Mapping[str, str] = {}
 
     @property
+    def title(self) -> str:
+        return _TITLES[self.scheme]
+
+    @property
     def server(self) -> str:
         return self.options.get("unix_socket") or f"{self.host}:{self.port}"
 
 
-def parse_address(output: str) -> Address:
-    """Raises ConfigError that shows how it is written."""
+def parse_address(output: str) -> SqlAddress:
+    """Raises ConfigError, which shows the correct form."""
     try:
-        parts = urlsplit(output)
-        port = parts.port
+        url = urlsplit(output)
+        port = url.port
     except ValueError as problem:
         _refuse(output, output.partition("://")[0].lower(), str(problem))
-    scheme = parts.scheme
-    database, table = _database_and_table(output, parts)
+    scheme = url.scheme
+    database, table = _database_and_table(output, url)
     schema = ""
     if scheme == "postgresql" and "." in table:
         schema, _, table = table.partition(".")
         _check_name(output, scheme, schema, "schema")
     _check_name(output, scheme, table, "table")
-    return Address(
+    return SqlAddress(
         scheme=scheme,
-        shown=without_password(output.partition("?")[0]),
+        place=without_password(output.partition("?")[0]),
         database=database,
         table=table,
         schema=schema,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
-        host=parts.hostname or "localhost",
+        user=unquote(url.username or ""),
+        password=unquote(url.password or ""),
+        host=url.hostname or "localhost",
         port=port or _PORTS[scheme],
-        options=_options(output, parts),
+        options=_options(output, url),
     )
 
 
-def _database_and_table(output: str, parts: SplitResult) -> tuple[str, str]:
-    database, _, table = parts.path.rpartition("/")
-    if parts.scheme != "sqlite":
+def _database_and_table(output: str, url: SplitResult) -> tuple[str, str]:
+    database, _, table = url.path.rpartition("/")
+    if url.scheme != "sqlite":
         database = database.removeprefix("/")
         if "/" in database:
-            _refuse(output, parts.scheme, "there is more than a database and a table in it")
+            _refuse(output, url.scheme, "its path has more than a database and a table")
     database, table = unquote(database), unquote(table)
     if not database or not table:
-        missing = "table" if database or parts.scheme == "sqlite" else "database and table"
-        _refuse(output, parts.scheme, f"it names no {missing}")
+        missing = "a table" if database or url.scheme == "sqlite" else "a database and a table"
+        _refuse(output, url.scheme, f"it does not name {missing}")
     return database, table
 
 
-def _options(output: str, parts: SplitResult) -> Mapping[str, str]:
-    options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    known = _OPTIONS[parts.scheme]
+def _options(output: str, url: SplitResult) -> Mapping[str, str]:
+    options = dict(parse_qsl(url.query, keep_blank_values=True))
+    known = _OPTIONS[url.scheme]
     for name in options:
         if name not in known:
             names = ", ".join(sorted(known)) or "none"
-            _refuse(output, parts.scheme, f"{name!r} is no option of it; there are: {names}")
+            _refuse(output, url.scheme, f"{name!r} is not one of its options: {names}")
     if options.get("ssl", "disable") not in SSL:
-        _refuse(output, parts.scheme, f"ssl can be {', '.join(SSL)}")
+        _refuse(output, url.scheme, f"ssl must be one of {', '.join(SSL)}")
     return options
 
 
@@ -108,11 +113,11 @@ def _check_name(output: str, scheme: str, name: str, what: str) -> None:
     if len(name.encode()) > MAX_NAME_BYTES:
         _refuse(output, scheme, f"the name of the {what} is longer than {MAX_NAME_BYTES} bytes")
     if scheme == "sqlite" and name.lower().startswith("sqlite_"):
-        _refuse(output, scheme, "SQLite keeps names that start with sqlite_ for itself")
+        _refuse(output, scheme, "SQLite reserves names that start with sqlite_")
 
 
 def _refuse(output: str, scheme: str, reason: str) -> NoReturn:
     raise ConfigError(
         f"items cannot go to {without_password(output)!r}: {reason}; write {_EXAMPLES[scheme]}, "
-        "with %XX for special characters in names and password"
+        "with %XX for special characters in names and in the password"
     )

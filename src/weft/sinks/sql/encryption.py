@@ -1,12 +1,12 @@
-"""What `?ssl=` in an address says."""
+"""The meaning of `?ssl=` in an address."""
 
 import ssl
 
 from weft.errors import ConfigError
-from weft.sinks.sql.address import Address
+from weft.sinks.sql.address import SqlAddress
 
 
-def ssl_context(address: Address) -> ssl.SSLContext | None:
+def ssl_context(address: SqlAddress) -> ssl.SSLContext | None:
     """None: no encryption."""
     default = "verify-full" if "ssl_ca" in address.options else "disable"
     how = address.options.get("ssl", default)
@@ -15,8 +15,10 @@ def ssl_context(address: Address) -> ssl.SSLContext | None:
     authority = address.options.get("ssl_ca")
     try:
         context = ssl.create_default_context(cafile=authority)
-    except OSError as problem:  # errors of ssl are among these
-        raise ConfigError(f"ssl_ca={authority} holds no certificate: {problem}") from problem
+    except OSError as problem:  # includes errors of ssl
+        raise ConfigError(
+            f"ssl_ca={authority} does not contain a certificate: {problem}"
+        ) from problem
     if how == "require":
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

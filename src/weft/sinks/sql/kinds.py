@@ -1,7 +1,7 @@
-"""Which kind of column a value needs, and what kind holds what two kinds hold.
+"""Which kind of column a value needs, and which kind holds the values of two kinds.
 
-A table is open to any value: a column becomes wider when a value does not fit, and a column of text
-takes everything. Only columns of JSON, bytes and of types that Weft does not know stay as they are.
+A table accepts any value: a column becomes wider when a value does not fit, and a text column holds
+everything. Only columns of JSON, bytes and types unknown to Weft stay as they are.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import Enum, auto
 
 
-class Kind(Enum):
+class ColumnKind(Enum):
     BOOL = auto()
     INT = auto()
     FLOAT = auto()
@@ -20,82 +20,82 @@ class Kind(Enum):
     BYTES = auto()
     JSON = auto()
     TEXT = auto()
-    #: A type of somebody else's column; it is given text.
+    #: An unknown type, of a column that we did not create; it is given text.
     OTHER = auto()
 
 
-#: Whole numbers between this and its negative are exact in a float.
+#: Integers between this and its negative are exact in a float.
 MAX_EXACT_IN_FLOAT = 2**53
 
 _NESTED = (dict, list, tuple, set, frozenset)
 
-#: By exact type, for speed; what is not here is looked at more closely.
-_BY_TYPE: Mapping[type, Kind] = {
-    str: Kind.TEXT,
-    bool: Kind.BOOL,
-    float: Kind.FLOAT,
-    Decimal: Kind.DECIMAL,
-    datetime: Kind.DATETIME,
-    date: Kind.DATE,
-    bytes: Kind.BYTES,
-    bytearray: Kind.BYTES,
-    memoryview: Kind.BYTES,
-    **dict.fromkeys(_NESTED, Kind.JSON),
+#: By exact type, for speed; other types are examined further.
+_BY_TYPE: Mapping[type, ColumnKind] = {
+    str: ColumnKind.TEXT,
+    bool: ColumnKind.BOOL,
+    float: ColumnKind.FLOAT,
+    Decimal: ColumnKind.DECIMAL,
+    datetime: ColumnKind.DATETIME,
+    date: ColumnKind.DATE,
+    bytes: ColumnKind.BYTES,
+    bytearray: ColumnKind.BYTES,
+    memoryview: ColumnKind.BYTES,
+    **dict.fromkeys(_NESTED, ColumnKind.JSON),
 }
-#: A datetime is a date too, so the order matters.
-_BY_BASE: tuple[tuple[type, Kind], ...] = (
-    (str, Kind.TEXT),
-    (float, Kind.FLOAT),
-    (Decimal, Kind.DECIMAL),
-    (datetime, Kind.DATETIME),
-    (date, Kind.DATE),
-    (bytes, Kind.BYTES),
-    *((nested, Kind.JSON) for nested in _NESTED),
+#: The order matters: a datetime is also a date.
+_BY_BASE: tuple[tuple[type, ColumnKind], ...] = (
+    (str, ColumnKind.TEXT),
+    (float, ColumnKind.FLOAT),
+    (Decimal, ColumnKind.DECIMAL),
+    (datetime, ColumnKind.DATETIME),
+    (date, ColumnKind.DATE),
+    (bytes, ColumnKind.BYTES),
+    *((nested, ColumnKind.JSON) for nested in _NESTED),
 )
 
-#: From narrow to wide: each holds what the ones before it hold.
-_NUMBERS = (Kind.BOOL, Kind.INT, Kind.FLOAT)
-_NEVER_WIDER = frozenset({Kind.BYTES, Kind.JSON, Kind.OTHER, Kind.TEXT})
+#: From narrow to wide: each can hold the values of those before it.
+_NUMBERS = (ColumnKind.BOOL, ColumnKind.INT, ColumnKind.FLOAT)
+_NEVER_WIDER = frozenset({ColumnKind.BYTES, ColumnKind.JSON, ColumnKind.OTHER, ColumnKind.TEXT})
 
 
-def kind_of_value(value: object) -> Kind | None:
-    """None: it is of no type that we know."""
+def kind_of_value(value: object) -> ColumnKind | None:
+    """Return None for an unknown type."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return Kind.INT if has_64_bits(value) else Kind.TEXT
+        return ColumnKind.INT if has_64_bits(value) else ColumnKind.TEXT
     return kind_of_type(type(value))
 
 
 def has_64_bits(value: int) -> bool:
-    """Whether it fits into a column of whole numbers."""
+    """Whether it fits into an integer column."""
     return -(2**63) <= value < 2**63
 
 
-def kind_of_type(type_: type) -> Kind | None:
+def kind_of_type(type_: type) -> ColumnKind | None:
     """For the declared type of a field. None: wait for a value."""
     found = _BY_TYPE.get(type_)
     if found is not None:
         return found
     if issubclass(type_, int):
-        return Kind.INT
+        return ColumnKind.INT
     return next((kind for base, kind in _BY_BASE if issubclass(type_, base)), None)
 
 
-def wider(column: Kind, value: Kind) -> Kind:
-    """The kind that a column needs to hold what it held and a value too; `column` if it takes the
-    value as it is, or cannot be changed."""
+def wider(column: ColumnKind, value: ColumnKind) -> ColumnKind:
+    """The kind that a column needs to hold its values and a new one; `column` if the value already
+    fits, or if the column cannot be changed."""
     if column is value or column in _NEVER_WIDER:
         return column
     if column in _NUMBERS and value in _NUMBERS:
         return max(column, value, key=_NUMBERS.index)
-    if {column, value} == {Kind.INT, Kind.DECIMAL}:
-        return Kind.DECIMAL
-    return Kind.TEXT
+    if {column, value} == {ColumnKind.INT, ColumnKind.DECIMAL}:
+        return ColumnKind.DECIMAL
+    return ColumnKind.TEXT
 
 
-def both(first: Kind, second: Kind) -> Kind:
+def both(first: ColumnKind, second: ColumnKind) -> ColumnKind:
     """The kind of a new column for values of two kinds."""
     if first is second:
         return first
     if first in _NEVER_WIDER or second in _NEVER_WIDER:
-        return Kind.TEXT
+        return ColumnKind.TEXT
     return wider(first, second)

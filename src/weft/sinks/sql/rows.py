@@ -5,39 +5,41 @@ from typing import NamedTuple
 
 from weft.sinks.base import KeyedItem, Refusal
 from weft.sinks.encoding import encode_fields
-from weft.sinks.sql.kinds import Kind, both, kind_of_type, kind_of_value, wider
-from weft.sinks.sql.layout import BOOKKEEPING, Changes, Layout
+from weft.sinks.sql.columns import BOOKKEEPING, Changes, TableColumns
+from weft.sinks.sql.kinds import ColumnKind, both, kind_of_type, kind_of_value, wider
 from weft.sinks.sql.values import MISFIT, Forms, instant, kind_for, without_nul_escapes, written
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     item: KeyedItem
-    #: One for each of the columns of its batch.
+    #: One for each column of the batch.
     values: tuple[object, ...]
 
 
-class Batch(NamedTuple):
-    #: All that a row has, the bookkeeping first.
+class RowBatch(NamedTuple):
+    #: The columns of every row, the bookkeeping first.
     columns: tuple[str, ...]
-    rows: list[Row]
-    #: What the table should have for these items. Until it has, the rows are of no use.
+    rows: list[TableRow]
+    #: Changes that the table needs before the rows can be stored.
     wishes: Changes
-    #: Items whose wishes must not be granted.
+    #: Items that need changes that are not allowed.
     refusals: list[Refusal]
 
 
 class Encoder:
-    """Makes batches for a table. `is_fixed`: its columns must stay as they are."""
+    """Makes batches for a table. `is_fixed`: the columns must stay as they are."""
 
-    def __init__(self, layout: Layout, forms: Forms, job: str, *, is_fixed: bool = False) -> None:
-        self._layout = layout
+    def __init__(
+        self, columns: TableColumns, forms: Forms, job: str, *, is_fixed: bool = False
+    ) -> None:
+        self._columns = columns
         self._forms = forms
         self._job = job
         self._is_fixed = is_fixed
         self._wishes = Changes({}, {})
         self._declared: dict[int, Mapping[str, type | None]] = {}
 
-    def batch(self, items: Sequence[KeyedItem]) -> Batch:
+    def batch(self, items: Sequence[KeyedItem]) -> RowBatch:
         self._wishes = Changes({}, {})
         refusals: list[Refusal] = []
         encoded: list[tuple[KeyedItem, dict[str, object]]] = []
@@ -49,30 +51,30 @@ class Encoder:
             else:
                 encoded.append((item, values))
         used = {name for _, values in encoded for name in values}
-        fields = tuple(name for name in self._layout.columns if name in used)
+        fields = tuple(name for name in self._columns.by_name if name in used)
         columns = (*BOOKKEEPING, *fields)
-        rows = [Row(item, tuple(map(values.get, columns))) for item, values in encoded]
-        return Batch(columns, rows, self._wishes, refusals)
+        rows = [TableRow(item, tuple(map(values.get, columns))) for item, values in encoded]
+        return RowBatch(columns, rows, self._wishes, refusals)
 
     def _values(self, item: KeyedItem) -> dict[str, object]:
         values: dict[str, object] = {
             "_key": item.key.hex(),
             "_job": self._job,
-            "_page": written(Kind.TEXT, item.page, self._forms),
+            "_page": written(ColumnKind.TEXT, item.page, self._forms),
             "_fetched_at": instant(item.fetched_at_ms, self._forms),
         }
         more: dict[str, object] = {}
-        kinds = self._layout.kinds
+        kinds = self._columns.kinds
         for name, value in item.fields.items():
             if value is None:
                 continue
             kind = kinds.get(name)
             if kind is None:
-                self._place_new(name, value, more)
+                self._take_new(name, value, more)
                 continue
             form = written(kind, value, self._forms)
             if form is MISFIT:
-                self._place_misfit(name, kind, value, more)
+                self._take_misfit(name, kind, value, more)
             else:
                 values[name] = form
         if item.declared is not None and not self._is_fixed:
@@ -81,28 +83,28 @@ class Encoder:
             values["_more"] = self._more(more)
         return values
 
-    def _place_new(self, name: str, value: object, more: dict[str, object]) -> None:
-        if not self._layout.can_be_added(name):
+    def _take_new(self, name: str, value: object, more: dict[str, object]) -> None:
+        if not self._columns.can_be_added(name):
             more[name] = value
             return
         self._wish_added(name, kind_for(value, self._forms))
 
-    def _place_misfit(
-        self, name: str, column: Kind, value: object, more: dict[str, object]
+    def _take_misfit(
+        self, name: str, column: ColumnKind, value: object, more: dict[str, object]
     ) -> None:
         kind = wider(column, self._kind_of_misfit(column, value))
-        if kind is column or name in self._layout.fixed:
+        if kind is column or name in self._columns.fixed:
             more[name] = value
             return
         wished = self._wishes.widened.get(name, kind)
         self._wishes.widened[name] = both(wished, kind)
 
-    def _kind_of_misfit(self, column: Kind, value: object) -> Kind:
+    def _kind_of_misfit(self, column: ColumnKind, value: object) -> ColumnKind:
         kind = kind_for(value, self._forms)
-        # A number that its own kind of column has no room for is kept as text.
-        return Kind.TEXT if kind is column or column is Kind.FLOAT else kind
+        # A number that does not fit into a column of its own kind is stored as text.
+        return ColumnKind.TEXT if kind is column or column is ColumnKind.FLOAT else kind
 
-    def _wish_added(self, name: str, kind: Kind) -> None:
+    def _wish_added(self, name: str, kind: ColumnKind) -> None:
         self._wishes.added[name] = both(self._wishes.added.get(name, kind), kind)
 
     def _wish_declared(self, declared: Mapping[str, type | None]) -> None:
@@ -110,12 +112,12 @@ class Encoder:
             return
         for name, type_ in declared.items():
             kind = kind_of_type(type_) if type_ is not None else None
-            if kind is Kind.DECIMAL and self._forms.decimal_digits == (0, 0):
-                kind = Kind.TEXT
-            is_new = name not in self._layout.columns and self._layout.can_be_added(name)
+            if kind is ColumnKind.DECIMAL and self._forms.decimal_digits == (0, 0):
+                kind = ColumnKind.TEXT
+            is_new = name not in self._columns.by_name and self._columns.can_be_added(name)
             if kind is not None and is_new:
                 self._wish_added(name, kind)
-        if not self._wishes:  # a reference is kept, so that no other gets the same id
+        if not self._wishes:  # keeps a reference, so that nothing else gets the same id
             self._declared[id(declared)] = declared
 
     def _more(self, more: Mapping[str, object]) -> str:
@@ -129,7 +131,7 @@ class Encoder:
         for name in self._wishes.added:
             yield f"the table has no column for the field {name!r}: {cure}"
         for name in self._wishes.widened:
-            column = self._layout.kinds[name].name.lower()
+            column = self._columns.kinds[name].name.lower()
             kind = kind_of_value(item.fields[name])
             value = kind.name.lower() if kind else type(item.fields[name]).__name__
             yield f"the column of the field {name!r} is {column}, its value is {value}: {cure}"

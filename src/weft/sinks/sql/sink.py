@@ -1,7 +1,7 @@
-"""The sink: makes the table, changes it where items need that, and stores them in batches.
+"""The sink: creates the table, changes it where items need that, and stores them in batches.
 
-A batch is one transaction. If the database refuses it, it is tried by halves, until the rows are
-found that it can never take.
+A batch is one transaction. If the database refuses it, the batch is split in half and retried,
+until the rows are found that the database will never accept.
 """
 
 import asyncio
@@ -14,144 +14,146 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from weft.errors import StoreError
 from weft.sinks.base import KeyedItem, Refusal, SinkConfig
-from weft.sinks.reading import Query, StoredItem
-from weft.sinks.sql.database import Database, Trouble
-from weft.sinks.sql.kinds import MAX_EXACT_IN_FLOAT, Kind
-from weft.sinks.sql.layout import BOOKKEEPING, OURS, Changes, Column, Layout
-from weft.sinks.sql.reader import read_items
-from weft.sinks.sql.rows import Batch
-from weft.sinks.sql.session import Session, TroubleError, store_error
+from weft.sinks.readback import Query, StoredItem
+from weft.sinks.sql.backend import SqlBackend
+from weft.sinks.sql.client import SqlClient
+from weft.sinks.sql.columns import BOOKKEEPING, OURS, Changes, Column, TableColumns
+from weft.sinks.sql.kinds import MAX_EXACT_IN_FLOAT, ColumnKind
+from weft.sinks.sql.problems import Trouble, TroubleError
+from weft.sinks.sql.readback import read_items
+from weft.sinks.sql.rows import RowBatch
 from weft.sinks.sql.table import Table, check_ours
 
 Result = TypeVar("Result")
 
-#: How often a batch is tried again when others are in the way, or the table was changed by others.
+#: How often a batch is retried when other clients interfere or have changed the table.
 MAX_ATTEMPTS = 10
-#: The pause before is random, so that two workers do not meet again.
+#: The pause before a retry is random, so that two workers do not collide again.
 MAX_PAUSE_S = 0.05
 
 
 class SqlSink:
     """A `Sink` in one table. Others may read it, or write to it, meanwhile."""
 
-    def __init__(self, database: Database, config: SinkConfig) -> None:
-        self.place = database.address.shown
-        self._database = database
+    def __init__(self, backend: SqlBackend, config: SinkConfig) -> None:
+        self.place = backend.address.place
+        self._backend = backend
         self._config = config
-        self._session = Session(database)
-        self._turn = asyncio.Lock()
+        self._client = SqlClient(backend)
+        self._lock = asyncio.Lock()
         self._under_way: set[asyncio.Task[Any]] = set()
         self._table: Table | None = None
         self._opened_identity: object = None
 
     async def open(self) -> None:
-        await self._in_turn(self._open())
+        await self._one_by_one(self._open())
 
     async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
-        return await self._in_turn(self._store(items))
+        return await self._one_by_one(self._store(items))
 
     async def clear(self) -> None:
-        await self._in_turn(self._clear())
+        await self._one_by_one(self._clear())
 
     async def close(self) -> None:
-        await self._in_turn(self._close())
+        await self._one_by_one(self._close())
 
     def read(self, query: Query) -> AsyncIterator[StoredItem]:
-        return read_items(self._database, query)
+        return read_items(self._backend, query)
 
-    async def _in_turn(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """One call after the other. One that has begun goes on if nobody waits for it any more:
-        nobody knows what a connection does that is left in the middle of a statement."""
+    async def _one_by_one(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run one call after the other. A call that has started goes on even if its caller is
+        cancelled: a connection that is left in the middle of a statement is in an unknown state."""
         task = asyncio.create_task(self._locked(work))
         self._under_way.add(task)
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
     async def _locked(self, work: Coroutine[Any, Any, Result]) -> Result:
-        async with self._turn:
+        async with self._lock:
             return await work
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._under_way.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever waited has it; if nobody did, asyncio must not complain
+            task.exception()  # the caller has it; if the caller is gone, asyncio must not complain
 
     # Opening.
 
     async def _open(self) -> None:
         await self._close()
         try:
-            self._database.prepare_place()
+            self._backend.location.prepare()
             await self._insisting(self._make_table, "CREATE")
             await self._insisting(self._try_rights, "SELECT, INSERT, UPDATE")
             if not self._config.is_strict:
                 await self._insisting(self._try_alter, "ALTER")
             self._table = await self._insisting(self._look, "SELECT")
-            self._opened_identity = self._database.identity()
+            self._opened_identity = self._backend.location.identity()
         except BaseException:
             await self._close()
             raise
 
     async def _make_table(self) -> None:
-        async with self._session.transaction() as connection:
-            columns = await self._database.columns(connection)
+        async with self._client.transaction() as connection:
+            columns = await self._backend.access.columns(connection)
         if columns:
-            check_ours(self._database, columns)
+            check_ours(self._backend.address, columns)
             return
         try:
-            async with self._session.transaction() as connection:
-                for statement in self._database.create_statements():
+            async with self._client.transaction() as connection:
+                for statement in self._backend.dialect.create_statements():
                     await connection.exec_driver_sql(statement)
         except TroubleError:
-            # Another worker may have been quicker.
-            async with self._session.transaction() as connection:
-                if not await self._database.columns(connection):
+            # Another worker may have been faster.
+            async with self._client.transaction() as connection:
+                if not await self._backend.access.columns(connection):
                     raise
 
     async def _try_rights(self) -> None:
-        """An insert that is taken back."""
-        upsert = self._database.upsert(BOOKKEEPING, ())
+        """Insert a row and roll back."""
+        upsert = self._backend.dialect.upsert(BOOKKEEPING, ())
         probe = f"probe {random.SystemRandom().getrandbits(64)}"
         try:
-            async with self._session.transaction() as connection:
+            async with self._client.transaction() as connection:
                 row = (probe, self._config.job, "", None, None)
-                await self._database.insert(connection, upsert, [row])
+                await self._backend.access.insert(connection, upsert, [row])
                 await connection.rollback()
         except TroubleError as problem:
-            # The user's table may ask for more than a probe has.
+            # The user's table may require more columns than the probe has.
             if problem.trouble is not Trouble.REFUSED:
                 raise
 
     async def _try_alter(self) -> None:
-        async with self._session.transaction() as connection:
-            await self._database.check_alter(connection)
+        if check := self._backend.dialect.alter_check():
+            async with self._client.transaction() as connection:
+                await connection.exec_driver_sql(check)
 
     async def _look(self) -> Table:
-        async with self._session.transaction() as connection:
-            return self._table_of(await self._database.columns(connection))
+        async with self._client.transaction() as connection:
+            return self._table_of(await self._backend.access.columns(connection))
 
-    def _table_of(self, columns: Mapping[str, Column], before: Layout | None = None) -> Table:
-        layout = Layout(
+    def _table_of(self, columns: Mapping[str, Column], before: TableColumns | None = None) -> Table:
+        fields = TableColumns(
             {name: column for name, column in columns.items() if name not in OURS},
-            self._database.names,
-            self._database.room,
+            self._backend.dialect.names,
+            self._backend.dialect.room,
             before.homeless if before else frozenset(),
             before.fixed if before else frozenset(),
         )
-        return Table(self._database, layout, self._config)
+        return Table(self._backend.dialect, fields, self._config)
 
     # Storing.
 
     async def _store(self, items: Sequence[KeyedItem]) -> list[Refusal]:
         self._check_open()
-        # The last of two with the same key, in the place of the first.
+        # Of two with the same key: the last, in the position of the first.
         newest = list({item.key: item for item in items}.values())
         return await self._store_items(newest) if newest else []
 
     def _check_open(self) -> Table:
         if self._table is None:
             raise StoreError(f"{self.place} is not open")
-        if self._database.identity() != self._opened_identity:
+        if self._backend.location.identity() != self._opened_identity:
             raise StoreError(f"{self.place} was moved or deleted; run the same command again")
         return self._table
 
@@ -181,11 +183,12 @@ class SqlSink:
                 raise _RefusedError(str(problem)) from problem
         return refusals
 
-    def _without_too_large(self, batch: Batch) -> tuple[list[tuple[object, ...]], list[Refusal]]:
+    def _without_too_large(self, batch: RowBatch) -> tuple[list[tuple[object, ...]], list[Refusal]]:
         rows: list[tuple[object, ...]] = []
         refusals = list(batch.refusals)
+        too_large = self._backend.access.too_large
         for item, values in batch.rows:
-            reason = self._database.too_large(values)
+            reason = too_large(values)
             if reason:
                 refusals.append(Refusal(item, reason))
             else:
@@ -194,29 +197,29 @@ class SqlSink:
 
     async def _insert(self, columns: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> None:
         upsert = self._check_open().upsert(columns)
-        async with self._session.transaction() as connection:
-            await self._database.insert(connection, upsert, rows)
+        async with self._client.transaction() as connection:
+            await self._backend.access.insert(connection, upsert, rows)
 
     async def _has_changed(self) -> bool:
-        """Whether the table is not what we took it for; if so, we know it now."""
-        before = self._check_open().layout
-        async with self._session.transaction() as connection:
-            columns = await self._database.columns(connection)
-        check_ours(self._database, columns)
+        """Whether the table has changed; if so, use the new columns from now on."""
+        before = self._check_open().columns
+        async with self._client.transaction() as connection:
+            columns = await self._backend.access.columns(connection)
+        check_ours(self._backend.address, columns)
         table = self._table_of(columns, before)
-        if table.layout.columns == before.columns:
+        if table.columns.by_name == before.by_name:
             return False
         self._table = table
         return True
 
     async def _look_again(self) -> None:
-        await self._session.drop()  # what the driver has prepared was for the old table
+        await self._client.drop()  # the driver's prepared statements were for the old table
         await self._has_changed()
 
     # Changing the table.
 
-    async def _fitting_batch(self, items: Sequence[KeyedItem]) -> Batch:
-        """A batch that the table has a place for; the table is changed where it must."""
+    async def _fitting_batch(self, items: Sequence[KeyedItem]) -> RowBatch:
+        """Return a batch that fits the table; change the table if necessary."""
         for _ in range(MAX_ATTEMPTS):
             batch = self._check_open().encoder.batch(items)
             if not batch.wishes:
@@ -225,70 +228,73 @@ class SqlSink:
                 await self._change(items)
             except TroubleError as problem:
                 if problem.trouble is Trouble.DENIED:
-                    raise store_error(self._database, problem, "ALTER") from problem
+                    raise self._backend.problems.store_error(problem, "ALTER") from problem
                 raise
-        raise StoreError(f"{self.place} is changed all the time by others; stop them")
+        raise StoreError(f"{self.place} is constantly changed by other programs; stop them")
 
     async def _change(self, items: Sequence[KeyedItem]) -> None:
-        """Grants what can be granted, and remembers what cannot."""
-        async with self._session.transaction(answer_s=None) as connection:
-            await self._database.lock_changes(connection)
-            try:
-                table = await self._changed(connection, items)
-            finally:
-                await self._database.unlock_changes(connection)
+        """Make the changes that are possible, and remember those that are not."""
+        async with (
+            self._client.transaction(answer_s=None) as connection,
+            self._backend.access.changing(connection),
+        ):
+            table = await self._changed(connection, items)
         self._table = table
-        await self._session.drop()  # as above
+        await self._client.drop()  # as above
 
     async def _changed(self, connection: AsyncConnection, items: Sequence[KeyedItem]) -> Table:
-        before = self._check_open().layout
+        before = self._check_open().columns
         # Another worker may have changed it.
-        table = self._table_of(await self._database.columns(connection), before)
+        table = self._table_of(await self._backend.access.columns(connection), before)
         wishes = table.encoder.batch(items).wishes
-        columns = table.layout.columns
+        columns = table.columns.by_name
         widened = await self._exact(connection, wishes.widened, columns)
-        granted = table.layout.grantable(wishes.added, widened)
+        granted = table.columns.grantable(wishes.added, widened)
         await self._alter(connection, granted, columns)
-        after = self._table_of(await self._database.columns(connection), before)
-        layout = after.layout.without_hope(wishes.added, widened)
-        return Table(self._database, layout, self._config)
+        after = self._table_of(await self._backend.access.columns(connection), before)
+        fields = after.columns.without_hope(wishes.added, widened)
+        return Table(self._backend.dialect, fields, self._config)
 
     async def _exact(
         self,
         connection: AsyncConnection,
-        wished: Mapping[str, Kind],
+        wished: Mapping[str, ColumnKind],
         columns: Mapping[str, Column],
-    ) -> dict[str, Kind]:
-        """A column that holds whole numbers which a float cannot hold becomes text instead."""
+    ) -> dict[str, ColumnKind]:
+        """Widen an integer column to text instead if a float cannot hold its values."""
         widened = dict(wished)
         for name, kind in widened.items():
-            if kind is Kind.FLOAT and columns[name].kind is Kind.INT:
-                column = self._database.quoted(name)
+            if kind is ColumnKind.FLOAT and columns[name].kind is ColumnKind.INT:
+                table, column = self._backend.dialect.table, self._backend.dialect.quoted(name)
                 found = await connection.exec_driver_sql(
-                    f"SELECT 1 FROM {self._database.table} WHERE {column} < -{MAX_EXACT_IN_FLOAT} "
+                    f"SELECT 1 FROM {table} WHERE {column} < -{MAX_EXACT_IN_FLOAT} "
                     f"OR {column} > {MAX_EXACT_IN_FLOAT} LIMIT 1"
                 )
                 if found.first():
-                    widened[name] = Kind.TEXT
+                    widened[name] = ColumnKind.TEXT
         return widened
 
     async def _alter(
         self, connection: AsyncConnection, changes: Changes, columns: Mapping[str, Column]
     ) -> None:
-        """All changes, or as many as the database takes."""
+        """Make all changes, or as many as the database accepts."""
         if not changes:
             return
         try:
-            async with self._database.savepoint(connection):
-                for statement in self._database.change_statements(changes, columns):
+            async with self._backend.access.savepoint(connection):
+                for statement in self._backend.dialect.change_statements(changes, columns):
                     await connection.exec_driver_sql(statement)
         except DBAPIError as problem:
-            # Anything else lies in one of the changes: we know the table as it is, and have locked
-            # it. Two names may be one to the database.
-            if self._database.trouble(problem) in (Trouble.DOWN, Trouble.BUSY, Trouble.DENIED):
+            # Any other error is caused by one of the changes: we know the table as it is, and have
+            # locked it. Perhaps two names are the same to the database.
+            if self._backend.problems.trouble(problem) in (
+                Trouble.DOWN,
+                Trouble.BUSY,
+                Trouble.DENIED,
+            ):
                 raise
-            for part in changes.halves():
-                await self._alter(connection, part, columns)
+            for half in changes.halves():
+                await self._alter(connection, half, columns)
 
     # The rest.
 
@@ -297,20 +303,19 @@ class SqlSink:
         await self._insisting(self._delete_job, "DELETE")
 
     async def _delete_job(self) -> None:
-        statement = (
-            f"DELETE FROM {self._database.table} WHERE _job = {self._database.placeholder(1)}"
-        )
-        async with self._session.transaction(answer_s=None) as connection:
+        dialect = self._backend.dialect
+        statement = f"DELETE FROM {dialect.table} WHERE _job = {dialect.placeholder(1)}"
+        async with self._client.transaction(answer_s=None) as connection:
             await connection.exec_driver_sql(statement, (self._config.job,))
 
     async def _close(self) -> None:
         self._table = None
-        await self._session.close()
+        await self._client.close()
 
     async def _insisting(
         self, work: Callable[[], Coroutine[Any, Any, Result]], right: str
     ) -> Result:
-        """Tries again as long as that may help. `right` is what we need for it."""
+        """Do `work`; retry as long as that may help. `right` is the right that it needs."""
         has_reconnected = is_stale = False
         for attempt in range(MAX_ATTEMPTS):
             try:
@@ -323,14 +328,14 @@ class SqlSink:
                 may_help = is_stale or problem.trouble is Trouble.BUSY
                 may_help |= is_down and not has_reconnected
                 if not may_help or attempt == MAX_ATTEMPTS - 1:
-                    raise store_error(self._database, problem, right) from problem
+                    raise self._backend.problems.store_error(problem, right) from problem
                 has_reconnected |= is_down
             await asyncio.sleep(random.uniform(0, MAX_PAUSE_S))
         raise AssertionError("the last attempt returns or raises")
 
 
 class _RefusedError(Exception):
-    """The database never takes one of the rows."""
+    """The database will never accept one of the rows."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

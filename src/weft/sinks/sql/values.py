@@ -1,7 +1,7 @@
-"""How a value is written into a column of a kind, and what is read from there.
+"""How a value is written to a column of a kind, and how it is read back.
 
-Whatever a spider yields can be stored: dates in UTC (those that know no zone are taken for UTC),
-NaN as NULL, and what a column of text has no form for as JSON has it.
+Any item can be stored: dates in UTC (those without a zone count as UTC), NaN as NULL, and values
+that have no text form as JSON.
 """
 
 import math
@@ -14,11 +14,11 @@ from typing import Final
 import msgspec
 
 from weft.sinks.encoding import encode_fields
-from weft.sinks.sql.kinds import MAX_EXACT_IN_FLOAT, Kind, has_64_bits, kind_of_value
+from weft.sinks.sql.kinds import MAX_EXACT_IN_FLOAT, ColumnKind, has_64_bits, kind_of_value
 
 
 class Misfit:
-    """There is no place for the value in a column of this kind."""
+    """Marks a value that does not fit into a column of this kind."""
 
 
 MISFIT: Final = Misfit()
@@ -31,29 +31,29 @@ _EXACT = Context(prec=1000, traps=[Inexact, InvalidOperation])
 class Forms(msgspec.Struct, frozen=True):
     """What differs between databases."""
 
-    #: Whether a NUL character has to be replaced.
+    #: Whether text may contain NUL characters; if not, they are replaced.
     has_nul: bool = True
-    #: JSON that is nested deeper is no JSON to the database.
+    #: The database rejects JSON that is nested deeper.
     max_json_depth: int = 1000
-    #: Digits before and after the point of an exact number; (0, 0): there are none.
+    #: Digits before and after the point of an exact decimal; (0, 0): not supported.
     decimal_digits: tuple[int, int] = (0, 0)
-    #: Whether the driver takes and gives text for dates.
+    #: Whether the driver uses text for dates.
     has_text_dates: bool = False
-    #: Whether its dates know that they are UTC.
+    #: Whether datetimes have a time zone, UTC.
     has_zones: bool = False
 
 
-def kind_for(value: object, forms: Forms) -> Kind:
-    """The kind of column that a new field with this value gets."""
+def kind_for(value: object, forms: Forms) -> ColumnKind:
+    """The kind of column for a new field with this value."""
     kind = kind_of_value(value)
     if kind is None:
-        return Kind.JSON if _json(value)[:1] in "[{" else Kind.TEXT
-    if kind is Kind.DECIMAL and written(kind, value, forms) is MISFIT:
-        return Kind.TEXT
+        return ColumnKind.JSON if _json(value)[:1] in "[{" else ColumnKind.TEXT
+    if kind is ColumnKind.DECIMAL and written(kind, value, forms) is MISFIT:
+        return ColumnKind.TEXT
     return kind
 
 
-def written(kind: Kind, value: object, forms: Forms) -> object:
+def written(kind: ColumnKind, value: object, forms: Forms) -> object:
     """The value as the driver takes it for a column of this kind, None for NULL, or MISFIT."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -62,11 +62,11 @@ def written(kind: Kind, value: object, forms: Forms) -> object:
     return _WRITERS[kind](value, forms)
 
 
-def read_back(kind: Kind, value: object, forms: Forms) -> object:
-    """What `written` had been given, as far as the column keeps it."""
+def read_back(kind: ColumnKind, value: object, forms: Forms) -> object:
+    """Return what `written` was given, as far as the column keeps it."""
     if isinstance(value, str):
         return _read_text(kind, value)
-    if kind is Kind.BOOL:
+    if kind is ColumnKind.BOOL:
         return bool(value)
     if isinstance(value, datetime):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -76,19 +76,19 @@ def read_back(kind: Kind, value: object, forms: Forms) -> object:
 
 
 def instant(at_ms: int, forms: Forms) -> object:
-    """A time for a column of times; 0, which nobody knows, is NULL."""
+    """A time for a datetime column; 0 means unknown and is NULL."""
     if not at_ms:
         return None
-    return written(Kind.DATETIME, datetime.fromtimestamp(at_ms / 1000, UTC), forms)
+    return written(ColumnKind.DATETIME, datetime.fromtimestamp(at_ms / 1000, UTC), forms)
 
 
 def instant_ms(value: object, forms: Forms) -> int:
-    at = read_back(Kind.DATETIME, value, forms)
+    at = read_back(ColumnKind.DATETIME, value, forms)
     return round(at.timestamp() * 1000) if isinstance(at, datetime) else 0
 
 
 def without_nul_escapes(text: str, forms: Forms) -> str:
-    """JSON as a column takes it."""
+    """JSON in a form that a column accepts."""
     return text if forms.has_nul or "\\u0000" not in text else _ESCAPES.sub(_without_nul, text)
 
 
@@ -102,7 +102,7 @@ def json_depth(text: str) -> int:
 
 
 def literal_bytes(value: object) -> int:
-    """How long the value is, at most, as a literal in a statement of MySQL."""
+    """The maximum length of the value as a literal in a MySQL statement."""
     if isinstance(value, str):
         value = value.encode()
     if isinstance(value, bytes):
@@ -112,7 +112,7 @@ def literal_bytes(value: object) -> int:
 
 _ESCAPED_IN_MYSQL = (b"\0", b"\n", b"\r", b"\\", b"'", b'"', b"\x1a")
 _ESCAPES = re.compile(r"\\(?:u0000|.)")
-#: A string as a whole, so that brackets in it do not count.
+#: Matches a whole string, so that brackets in it do not count.
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 
@@ -135,7 +135,7 @@ def _write_text(value: object, forms: Forms) -> object:
 
 def _text_of(value: object) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(int(value))  # JSON has no word for those above 64 bits
+        return str(int(value))  # JSON cannot represent those above 64 bits
     text = _json(value)
     if text.startswith('"'):
         return str(msgspec.json.decode(text))
@@ -150,16 +150,16 @@ def _without_surrogates(text: str) -> str:
     return text
 
 
-def _read_text(kind: Kind, text: str) -> object:
-    if kind is Kind.JSON:
+def _read_text(kind: ColumnKind, text: str) -> object:
+    if kind is ColumnKind.JSON:
         return msgspec.json.decode(text)
-    if kind is Kind.DATETIME:
+    if kind is ColumnKind.DATETIME:
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    return date.fromisoformat(text) if kind is Kind.DATE else text
+    return date.fromisoformat(text) if kind is ColumnKind.DATE else text
 
 
 def _shortest(value: Decimal) -> Decimal:
-    """Without the zeros that a column with a fixed number of digits puts at the end."""
+    """Without the trailing zeros that a column with a fixed number of digits adds."""
     short = value.normalize(_EXACT)
     return (
         short.quantize(Decimal(1), context=_EXACT) if short == short.to_integral_value() else short
@@ -192,7 +192,7 @@ def _write_decimal(value: object, forms: Forms) -> object:
 def _has_room(value: Decimal, before: int, after: int) -> bool:
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)  # it is finite
-    if exponent < -after:  # zeros at the end need no room
+    if exponent < -after:  # trailing zeros need no room
         try:
             value = value.quantize(Decimal(1).scaleb(-after), context=_EXACT)
         except (Inexact, InvalidOperation):
@@ -230,15 +230,15 @@ def _write_json(value: object, forms: Forms) -> object:
     return None if text == "null" else text
 
 
-_WRITERS: dict[Kind, Callable[[object, Forms], object]] = {
-    Kind.BOOL: _write_bool,
-    Kind.INT: _write_int,
-    Kind.FLOAT: _write_float,
-    Kind.DECIMAL: _write_decimal,
-    Kind.DATETIME: _write_datetime,
-    Kind.DATE: _write_date,
-    Kind.BYTES: _write_bytes,
-    Kind.JSON: _write_json,
-    Kind.TEXT: _write_text,
-    Kind.OTHER: _write_text,
+_WRITERS: dict[ColumnKind, Callable[[object, Forms], object]] = {
+    ColumnKind.BOOL: _write_bool,
+    ColumnKind.INT: _write_int,
+    ColumnKind.FLOAT: _write_float,
+    ColumnKind.DECIMAL: _write_decimal,
+    ColumnKind.DATETIME: _write_datetime,
+    ColumnKind.DATE: _write_date,
+    ColumnKind.BYTES: _write_bytes,
+    ColumnKind.JSON: _write_json,
+    ColumnKind.TEXT: _write_text,
+    ColumnKind.OTHER: _write_text,
 }

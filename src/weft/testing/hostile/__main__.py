@@ -1,4 +1,4 @@
-"""`python -m weft.testing.hostile`: the hostile site by hand, until Ctrl-C."""
+"""`python -m weft.testing.hostile`: run the hostile site by hand, until Ctrl-C."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--port", type=int, default=0, help="port; 0 takes a free one")
     made.add_argument("--kinds", nargs="*", choices=[*KINDS], default=[*KINDS], help="of pages")
     made.add_argument("--groups", nargs="*", choices=[*GROUPS], default=[], help="of hosts")
-    # What a HostileServer starts its process with.
+    # Passed by HostileServer to its process.
     made.add_argument("--child", nargs=2, default=None, help=argparse.SUPPRESS)
     return made
 

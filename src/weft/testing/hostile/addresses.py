@@ -1,10 +1,10 @@
-"""Links that are no links, and traps that lead on and on."""
+"""Links that are not links, and traps that go on and on."""
 
 from html import escape
 
-from weft.testing.hostile.answers import Answer, Pages, html, links, whole
+from weft.testing.hostile.answers import HostileAnswer, Pages, html, links, whole
 
-#: What stands in an href; `{}` is where the site is: HOST:PORT.
+#: Values of href; `{}` is the address of the site: HOST:PORT.
 HREFS = (
     *("", " ", "#", "?", "??", ".", "..", "/", "//", "///", "////x", ":", "::", "\\", "\\\\x\\y"),
     *("http:", "http:/", "http://", "http:///", "http:////x", "http://?", "http://#", "http://:"),
@@ -54,12 +54,12 @@ HREFS = (
     *("/addresses/index.php/index.php/x", "/addresses/x.html/x.html", "/addresses/x.PDF"),
 )
 
-#: A trap goes on for so long; some have no end.
+#: How long a trap goes on; some have no end.
 MONTHS = 240
 
 
-def _trap(path: str) -> Answer | None:
-    """Pages that lead to pages of their kind."""
+def _trap(path: str) -> HostileAnswer | None:
+    """Pages that link to more pages of their kind."""
     name, _, rest = path.partition("/")
     if name == "calendar":
         month = int(rest or 0) if (rest or "0").isdecimal() else 0
@@ -74,15 +74,15 @@ def _trap(path: str) -> Answer | None:
     return None
 
 
-def _leading(*hrefs: str) -> Answer:
+def _leading(*hrefs: str) -> HostileAnswer:
     return whole(html("Trap", links(*hrefs)))
 
 
 TRAPS = ("calendar/0", "deeper/", "up/", "session/0", "query/")
 
 
-def page(path: str) -> Answer:
-    """Whatever an odd link leads to is there."""
+def page(path: str) -> HostileAnswer:
+    """Any odd link leads to a page."""
     return _trap(path) or whole(html("Address"))
 
 
@@ -91,6 +91,6 @@ def pages() -> Pages:
 
 
 def index(site: str) -> str:
-    """A page with all of these links, as they are."""
+    """A page with all of these links, unchanged."""
     found = [href.replace("{}", site) for href in HREFS]
     return "\n".join(f'<a href="{escape(href)}">x</a>' for href in found)

@@ -1,18 +1,18 @@
-"""What a hostile page sends: bytes as they are on the wire, and what is done after them."""
+"""What a hostile page sends: bytes as they are on the wire, and what happens afterwards."""
 
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Literal, NamedTuple
 
 #: `keep`: the connection serves the next request; `close`: it ends; `reset`: it ends with an error
-#: for the client; `hang`: nothing more comes until the client goes away.
+#: for the client; `hang`: nothing more is sent until the client disconnects.
 Then = Literal["keep", "close", "reset", "hang"]
 
 HTML = "text/html; charset=utf-8"
 
 
-class Answer(NamedTuple):
-    """Made anew for each request, so that nothing large stays in memory."""
+class HostileAnswer(NamedTuple):
+    """Made again for each request, so that nothing large stays in memory."""
 
     pieces: Callable[[], Iterable[bytes]]
     then: Then = "keep"
@@ -20,19 +20,19 @@ class Answer(NamedTuple):
     pause_s: float = 0.0
 
 
-Pages = Mapping[str, Answer]
+Pages = Mapping[str, HostileAnswer]
 
 
-def raw(*pieces: bytes, then: Then = "close", pause_s: float = 0.0) -> Answer:
+def raw(*pieces: bytes, then: Then = "close", pause_s: float = 0.0) -> HostileAnswer:
     """These bytes, which need not be HTTP."""
-    return Answer(lambda: pieces, then, pause_s)
+    return HostileAnswer(lambda: pieces, then, pause_s)
 
 
 def stream(
     pieces: Callable[[], Iterable[bytes]], then: Then = "close", pause_s: float = 0.0
-) -> Answer:
-    """Bytes that are made while they are sent; they may never end."""
-    return Answer(pieces, then, pause_s)
+) -> HostileAnswer:
+    """Bytes that are generated while they are sent; they may never end."""
+    return HostileAnswer(pieces, then, pause_s)
 
 
 def head(
@@ -49,20 +49,22 @@ def head(
 
 def whole(
     body: bytes | str, content_type: str = HTML, *lines: str, status: str = "200 OK"
-) -> Answer:
-    """A proper answer, whatever its body is."""
+) -> HostileAnswer:
+    """A valid answer, whatever its body is."""
     data = body.encode() if isinstance(body, str) else body
-    return Answer(lambda: (head(content_type, *lines, status=status, length=len(data)), data))
+    return HostileAnswer(
+        lambda: (head(content_type, *lines, status=status, length=len(data)), data)
+    )
 
 
-def made(make: Callable[[], bytes], content_type: str = HTML, *lines: str) -> Answer:
-    """The same for a large body, which is made when it is asked for."""
+def made(make: Callable[[], bytes], content_type: str = HTML, *lines: str) -> HostileAnswer:
+    """The same for a large body, generated when it is requested."""
 
     def pieces() -> Iterable[bytes]:
         data = make()
         return head(content_type, *lines, length=len(data)), data
 
-    return Answer(pieces)
+    return HostileAnswer(pieces)
 
 
 def html(title: str, content: str = "") -> str:

@@ -1,11 +1,11 @@
-"""Names of character sets that are none, and bytes that contradict what is said of them."""
+"""Invalid names of character sets, and bytes that contradict their declared one."""
 
 import codecs
 from random import Random
 
-from weft.testing.hostile.answers import Answer, Pages, head, links, raw, whole
+from weft.testing.hostile.answers import HostileAnswer, Pages, head, links, raw, whole
 
-#: Python has codecs of most of these names; few of them are for text.
+#: Python has codecs for most of these names; few of them are for text.
 NAMES = (
     *("base64", "base64_codec", "rot13", "rot_13", "hex", "hex_codec", "uu", "uu_codec"),
     *("zip", "zlib", "bz2", "quopri", "quoted-printable", "idna", "punycode", "undefined"),
@@ -33,11 +33,11 @@ _ODD_TYPES = {
 _TEXT = f"<!DOCTYPE html><title>Ä ö ü ✓ 漢字</title>{links('/charsets/there')}"
 
 
-def _meta(name: str) -> Answer:
+def _meta(name: str) -> HostileAnswer:
     return whole(f'<meta charset="{name}">{_TEXT}', "text/html")
 
 
-def _bytes(body: bytes, content_type: str = "text/html") -> Answer:
+def _bytes(body: bytes, content_type: str = "text/html") -> HostileAnswer:
     return raw(head(content_type, length=len(body)) + body, then="keep")
 
 
@@ -45,7 +45,7 @@ def _noise(size_bytes: int) -> bytes:
     return b"<html><body>" + Random(13).randbytes(size_bytes)
 
 
-def _contradictions() -> dict[str, Answer]:
+def _contradictions() -> dict[str, HostileAnswer]:
     utf_8, utf_16 = _TEXT.encode(), _TEXT.encode("utf-16")
     little, big = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
     meta_16 = f'<meta charset="utf-16">{_TEXT}'.encode()
@@ -92,5 +92,5 @@ def pages() -> Pages:
 
 
 def _named() -> list[tuple[str, str]]:
-    """With a number before each: some are no names for a page."""
+    """With a number before each, because some cannot be part of a path."""
     return [(f"{number}-{name[:20].strip('./_')}", name) for number, name in enumerate(NAMES)]

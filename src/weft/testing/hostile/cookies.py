@@ -1,6 +1,6 @@
-"""Cookies in masses, and such as no browser would take."""
+"""Far too many cookies, and cookies that no browser would accept."""
 
-from weft.testing.hostile.answers import Answer, Pages, html, raw
+from weft.testing.hostile.answers import HostileAnswer, Pages, html, raw
 
 _COOKIES = {
     "hundreds": [b"c%d=%d" % (number, number) for number in range(900)],
@@ -39,7 +39,7 @@ _COOKIES = {
 }
 
 
-def _with(cookies: list[bytes]) -> Answer:
+def _with(cookies: list[bytes]) -> HostileAnswer:
     body = html("Cookies").encode()
     lines = b"".join(b"Set-Cookie: %b\r\n" % cookie for cookie in cookies)
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n" % len(body)

@@ -1,9 +1,9 @@
-"""HTTP that is none: status lines, headers, lengths, chunks, and connections that break."""
+"""Broken HTTP: status lines, headers, lengths, chunks, and connections that break."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 
-from weft.testing.hostile.answers import Answer, Pages, head, html, raw, stream, whole
+from weft.testing.hostile.answers import HostileAnswer, Pages, head, html, raw, stream, whole
 
 _BODY = html("Framing").encode()
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -11,33 +11,33 @@ _CHUNKED = _OK + b"Transfer-Encoding: chunked\r\n\r\n"
 _DRIP_S = 0.2
 
 
-def _status(line: bytes) -> Answer:
+def _status(line: bytes) -> HostileAnswer:
     return raw(line + b"\r\nContent-Length: %d\r\n\r\n" % len(_BODY) + _BODY)
 
 
-def _headers(*lines: bytes) -> Answer:
+def _headers(*lines: bytes) -> HostileAnswer:
     length = b"Content-Length: %d" % len(_BODY)
     return raw(b"\r\n".join([b"HTTP/1.1 200 OK", *lines, length, b"", _BODY]))
 
 
-def _length(value: bytes) -> Answer:
+def _length(value: bytes) -> HostileAnswer:
     return raw(_OK + b"Content-Length: " + value + b"\r\n\r\n" + _BODY)
 
 
-def _chunks(*data: bytes) -> Answer:
+def _chunks(*data: bytes) -> HostileAnswer:
     return raw(_CHUNKED + b"".join(data))
 
 
-def _coding(value: bytes) -> Answer:
+def _coding(value: bytes) -> HostileAnswer:
     chunk = b"%x\r\n%b\r\n0\r\n\r\n" % (len(_BODY), _BODY)
     return raw(_OK + b"Transfer-Encoding: " + value + b"\r\n\r\n" + chunk)
 
 
-def _endless(first: bytes, again: bytes) -> Answer:
+def _endless(first: bytes, again: bytes) -> HostileAnswer:
     return stream(lambda: chain([first], repeat(again)))
 
 
-def _drip(data: bytes) -> Answer:
+def _drip(data: bytes) -> HostileAnswer:
     pieces = [data[place : place + 1] for place in range(len(data))]
     return raw(*pieces, then="hang", pause_s=_DRIP_S)
 
@@ -147,7 +147,9 @@ _CODINGS = {
 
 
 def pages() -> Pages:
-    found: dict[str, Answer] = {f"status/{n}": _status(line) for n, line in _STATUS_LINES.items()}
+    found: dict[str, HostileAnswer] = {
+        f"status/{n}": _status(line) for n, line in _STATUS_LINES.items()
+    }
     found |= {f"header/{name}": _headers(*lines) for name, lines in _HEADER_LINES.items()}
     found |= {f"length/{name}": _length(value) for name, value in _LENGTHS.items()}
     found |= {f"chunk/{name}": _chunks(*data) for name, data in _CHUNK_DATA.items()}
@@ -155,7 +157,7 @@ def pages() -> Pages:
     return found | _CONNECTIONS | _SLOW | _MORE
 
 
-_CONNECTIONS: dict[str, Answer] = {
+_CONNECTIONS: dict[str, HostileAnswer] = {
     "nothing": raw(),
     "reset": raw(then="reset"),
     "half-head": raw(_OK[:20]),
@@ -172,7 +174,7 @@ _CONNECTIONS: dict[str, Answer] = {
     "carriage-returns": raw(b"HTTP/1.1 200 OK\rContent-Type: text/html\r\r" + _BODY),
     "empty-lines-first": raw(b"\r\n\r\n\r\n" + _OK + b"\r\n" + _BODY),
 }
-_SLOW: dict[str, Answer] = {
+_SLOW: dict[str, HostileAnswer] = {
     "silence": raw(then="hang"),
     "silence-after-head": raw(_OK + b"Content-Length: 100\r\n\r\n", then="hang"),
     "drip-head": _drip(_OK * 20),
@@ -187,7 +189,7 @@ _SLOW: dict[str, Answer] = {
     "endless-extension": _endless(_CHUNKED + b"5;", b"x" * 10_000),
     "endless-continue": _endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
 }
-_MORE: dict[str, Answer] = {
+_MORE: dict[str, HostileAnswer] = {
     "continue": raw(b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000 + head(length=len(_BODY)) + _BODY),
     "hints": raw(
         b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 100 + head(length=len(_BODY)) + _BODY
@@ -200,7 +202,7 @@ _MORE: dict[str, Answer] = {
     "not-modified-with-body": raw(head(status="304 Not Modified", length=len(_BODY)) + _BODY),
     "reset-content": whole("", status="205 Reset Content"),
     "partial": whole(_BODY, "text/html", "Content-Range: bytes 0-10/5", status="206 Partial"),
-    # What comes after an answer must not be taken for the answer to the next request.
+    # Bytes after an answer must not be taken for the answer to the next request.
     "answer-twice": raw((head(length=len(_BODY)) + _BODY) * 2, then="keep"),
     "poison": raw(
         head(length=len(_BODY)) + _BODY + head(length=16) + b"<title>poison!</", then="keep"

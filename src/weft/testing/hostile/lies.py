@@ -1,8 +1,8 @@
-"""Answers that are not what they say; site maps and feeds that are junk; statuses of all kinds."""
+"""Answers that are not what they claim; junk site maps and feeds; statuses of all kinds."""
 
 from collections.abc import Callable
 
-from weft.testing.hostile.answers import HTML, Answer, Pages, html, made, whole
+from weft.testing.hostile.answers import HTML, HostileAnswer, Pages, html, made, whole
 
 _PAGE = html("Lie", "<a href='/lies/l'>x</a>")
 _PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 40
@@ -53,12 +53,12 @@ _LARGE: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
-def _named(disposition: str) -> Answer:
+def _named(disposition: str) -> HostileAnswer:
     return whole(_PAGE, "application/octet-stream", f"Content-Disposition: {disposition}")
 
 
 def pages() -> Pages:
-    found: dict[str, Answer] = {name: whole(*args) for name, args in _TYPES.items()}
+    found: dict[str, HostileAnswer] = {name: whole(*args) for name, args in _TYPES.items()}
     found |= {name: made(*args) for name, args in _LARGE.items()}
     found |= {f"status/{code}": whole(_PAGE, HTML, status=f"{code} No") for code in _STATUSES}
     found |= {f"failure/{code}": whole(_PAGE, HTML, status=f"{code} No") for code in _FAILURES}

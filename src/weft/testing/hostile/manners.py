@@ -1,18 +1,18 @@
-"""Hosts whose robots.txt, or whose Retry-After, asks for nonsense; each has good pages too."""
+"""Hosts whose robots.txt or Retry-After asks for nonsense; each has good pages too."""
 
 from collections.abc import Callable
 
-from weft.testing.hostile.answers import Answer, made, raw, stream, whole
+from weft.testing.hostile.answers import HostileAnswer, made, raw, stream, whole
 from weft.testing.hostile.packing import bomb
 
 _ALL = "User-agent: *\n"
 
 
-def _robots(text: str | bytes) -> Answer:
+def _robots(text: str | bytes) -> HostileAnswer:
     return whole(text, "text/plain")
 
 
-def _made(make: Callable[[], bytes]) -> Answer:
+def _made(make: Callable[[], bytes]) -> HostileAnswer:
     return made(make, "text/plain")
 
 
@@ -25,8 +25,8 @@ def _agents() -> bytes:
     return agents + b"".join(b"Disallow: /%d\n" % number for number in range(5_000))
 
 
-#: By the name of the host. None of them forbids anything that can be understood.
-ROBOTS: dict[str, Answer] = {
+#: By host name. None of them disallows anything in a valid way.
+ROBOTS: dict[str, HostileAnswer] = {
     "negative-delay": _robots(_ALL + "Crawl-delay: -5\n"),
     "delay-nan": _robots(_ALL + "Crawl-delay: nan\n"),
     "delay-infinite": _robots(_ALL + "Crawl-delay: inf\n"),
@@ -70,19 +70,19 @@ ROBOTS: dict[str, Answer] = {
     "charset": whole(_ALL, "text/plain; charset=base64"),
 }
 
-#: Hosts that ask for more patience than a crawl has: it does not end before its limit.
-PATIENCE: dict[str, Answer] = {
+#: Hosts that ask for more patience than a crawl has: it only ends at its limit.
+PATIENCE: dict[str, HostileAnswer] = {
     "delay": _robots(_ALL + "Crawl-delay: 99999999\n"),
     "delay-huge": _robots(_ALL + "Crawl-delay: 1e300\n"),
 }
 
 
-def _busy(value: str, status: str = "429 Slow down") -> Answer:
+def _busy(value: str, status: str = "429 Slow down") -> HostileAnswer:
     return whole("", "text/plain", f"Retry-After: {value}", status=status)
 
 
-#: The first answer of a host's page `/busy`; what they ask for is nothing, or nonsense.
-BUSY: dict[str, Answer] = {
+#: The first answer of a host's page `/busy`; it asks for nothing, or for nonsense.
+BUSY: dict[str, HostileAnswer] = {
     "negative": _busy("-99999999"),
     "zero": _busy("0"),
     "junk": _busy("soon", "503 Busy"),
@@ -93,7 +93,7 @@ BUSY: dict[str, Answer] = {
     "arabic": _busy("\xd9\xa1"),
     "long": _busy("x" * 50_000),
 }
-BUSY_PATIENCE: dict[str, Answer] = {
+BUSY_PATIENCE: dict[str, HostileAnswer] = {
     "huge": _busy("99999999999999999999"),
     "digits": _busy("9" * 5_000, "503 Busy"),
     "far": _busy("Fri, 31 Dec 9999 23:59:59 GMT"),

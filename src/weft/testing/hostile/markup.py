@@ -1,8 +1,17 @@
-"""Markup that costs a parser more time or memory than it has bytes."""
+"""Markup that costs a parser far more time or memory than its size suggests."""
 
 from collections.abc import Callable, Iterator
 
-from weft.testing.hostile.answers import Answer, Pages, head, html, links, made, stream, whole
+from weft.testing.hostile.answers import (
+    HostileAnswer,
+    Pages,
+    head,
+    html,
+    links,
+    made,
+    stream,
+    whole,
+)
 
 _MANY = 100_000
 _DOCTYPE = b"<!DOCTYPE html><title>Markup</title>"
@@ -16,7 +25,7 @@ def _numbered(form: bytes, many: int = _MANY) -> bytes:
     return b"".join(form % number for number in range(many))
 
 
-#: Tags that nest, or that parsers look for far above: with and without their ends.
+#: Tags that nest, or that parsers look for among distant ancestors: with and without their ends.
 _NESTED = (
     *("div", "span", "b", "font", "p", "ul", "li", "table", "td", "form", "select", "optgroup"),
     *("button", "object", "template", "svg", "math", "h1", "a", "nobr", "center", "blockquote"),
@@ -24,7 +33,7 @@ _NESTED = (
 )
 
 
-def _nested() -> dict[str, Answer]:
+def _nested() -> dict[str, HostileAnswer]:
     found = {}
     for name in _NESTED:
         tag, end = f"<{name}>".encode(), f"</{name}>".encode()
@@ -43,8 +52,8 @@ def _nested() -> dict[str, Answer]:
     }
 
 
-def _attributes() -> dict[str, Answer]:
-    def tag(form: bytes, many: int = _MANY) -> Answer:
+def _attributes() -> dict[str, HostileAnswer]:
+    def tag(form: bytes, many: int = _MANY) -> HostileAnswer:
         return made(lambda: _DOCTYPE + b"<a " + _numbered(form, many) + b">x</a>")
 
     return {
@@ -71,10 +80,10 @@ def _attributes() -> dict[str, Answer]:
     }
 
 
-def _formatting() -> dict[str, Answer]:
-    """Formatting that is not closed is made anew in each block that follows."""
+def _formatting() -> dict[str, HostileAnswer]:
+    """Unclosed formatting is reopened in each following block."""
 
-    def page(many: int, blocks: int, block: bytes, name: bytes = b"b") -> Answer:
+    def page(many: int, blocks: int, block: bytes, name: bytes = b"b") -> HostileAnswer:
         return made(
             lambda: (
                 _DOCTYPE
@@ -113,7 +122,7 @@ def _formatting() -> dict[str, Answer]:
     }
 
 
-def _large() -> dict[str, Answer]:
+def _large() -> dict[str, HostileAnswer]:
     return {
         "large/tags": _long(b"<p>x</p>", 50),
         "large/text": _long(b"word and ", 50),
@@ -135,7 +144,7 @@ def _large() -> dict[str, Answer]:
     }
 
 
-def _long(piece: bytes, megabytes: int, start: bytes = b"") -> Answer:
+def _long(piece: bytes, megabytes: int, start: bytes = b"") -> HostileAnswer:
     block = piece * (1_000_000 // len(piece))
     length = len(start) + megabytes * len(block)
 
@@ -144,12 +153,12 @@ def _long(piece: bytes, megabytes: int, start: bytes = b"") -> Answer:
         for _ in range(megabytes):
             yield block
 
-    return Answer(pieces)
+    return HostileAnswer(pieces)
 
 
-def _many() -> dict[str, Answer]:
+def _many() -> dict[str, HostileAnswer]:
     return {
-        # Nothing is wrong with these: they are only large.
+        # These are valid, but large.
         "many/links": made(
             lambda: _DOCTYPE + _numbered(b"<a href=/markup/l?%d>x</a>" + b"<p>x" * 20, 200)
         ),

@@ -1,7 +1,7 @@
-"""Bodies that are packed: bombs, and what cannot be unpacked.
+"""Compressed bodies: bombs, and bodies that cannot be decompressed.
 
-The bombs are made when they are first asked for. Each is a megabyte at most, and unpacks to as much
-as is said here, or to no end.
+The bombs are made when they are first requested. Each has at most a megabyte, and unpacks to the
+size given here, or endlessly.
 """
 
 import gzip
@@ -12,7 +12,7 @@ from functools import cache
 
 import brotli
 
-from weft.testing.hostile.answers import Answer, Pages, html, made, whole
+from weft.testing.hostile.answers import HostileAnswer, Pages, html, made, whole
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -46,15 +46,15 @@ PACKERS: dict[str, Packer] = {
 }
 
 
-def _packed(coding: str, body: bytes, declared: str = "") -> Answer:
+def _packed(coding: str, body: bytes, declared: str = "") -> HostileAnswer:
     return whole(body, "text/html", f"Content-Encoding: {declared or coding}")
 
 
 @cache
 def bomb(coding: str, blocks: int, block: bytes) -> bytes:
-    """So many blocks of a megabyte, packed one after the other."""
+    """`blocks` blocks of a megabyte, compressed one after the other."""
     if coding in ("gzip", "deflate"):
-        # A block that does not refer to what was before it can be sent again and again.
+        # A block without references to earlier data can be repeated.
         packer = zlib.compressobj(9, wbits=31 if coding == "gzip" else 15)
         first = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
         again = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -65,17 +65,17 @@ def bomb(coding: str, blocks: int, block: bytes) -> bytes:
     return zstd.compress(block) * blocks
 
 
-def _bomb(coding: str, blocks: int, block: bytes) -> Answer:
+def _bomb(coding: str, blocks: int, block: bytes) -> HostileAnswer:
     return made(lambda: bomb(coding, blocks, block), "text/html", f"Content-Encoding: {coding}")
 
 
 @cache
 def _nested_bomb() -> bytes:
-    """Three layers; some hundred bytes become gigabytes."""
+    """Three layers; a few hundred bytes become gigabytes."""
     return _gzip(_gzip(bomb("gzip", 1_000, b"\0" * _BLOCK)))
 
 
-def _broken(coding: str, pack: Packer) -> dict[str, Answer]:
+def _broken(coding: str, pack: Packer) -> dict[str, HostileAnswer]:
     packed = pack(_BODY * 100)
     turned = bytes(byte ^ 0x55 for byte in packed[len(packed) // 2 :])
     return {
@@ -97,7 +97,7 @@ def _broken(coding: str, pack: Packer) -> dict[str, Answer]:
 
 
 def pages() -> Pages:
-    found: dict[str, Answer] = {}
+    found: dict[str, HostileAnswer] = {}
     for coding, pack in PACKERS.items():
         found |= _broken(coding, pack)
     return found | {

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
-from weft.testing.hostile.answers import Answer, whole
+from weft.testing.hostile.answers import HostileAnswer, whole
 from weft.testing.hostile.site import Hostile
 from weft.testing.site.hits import Hit, HitLog
 from weft.testing.site.process import FLUSH_PATH, FORGET_PATH
 from weft.testing.site.wire import BadRequest, Request, take_request
 
 
-class Service:
+class HostileService:
     """What all connections share."""
 
     def __init__(self, site: Hostile, port: int, log: HitLog | None) -> None:
@@ -22,7 +22,7 @@ class Service:
         self._log = log
         self._asked: Counter[tuple[str, str]] = Counter()
 
-    def answer(self, host: str, client: str, request: Request) -> Answer:
+    def answer(self, host: str, client: str, request: Request) -> HostileAnswer:
         if request.path in (FLUSH_PATH, FORGET_PATH):
             return self._control(request.path)
         self._asked[host, request.path] += 1
@@ -32,7 +32,7 @@ class Service:
         is_first = self._asked[host, request.path] == 1
         return self._site.answer(host, self._port, request.path, is_first=is_first)
 
-    def _control(self, path: str) -> Answer:
+    def _control(self, path: str) -> HostileAnswer:
         if path == FORGET_PATH:
             self._asked.clear()
         if self._log:
@@ -40,12 +40,12 @@ class Service:
         return whole("done\n")
 
 
-class Connection(asyncio.Protocol):
-    """Answers the requests of one connection in order, as slowly as an answer wants."""
+class HostileConnection(asyncio.Protocol):
+    """Answers the requests of one connection in order, as slowly as the answer demands."""
 
     _transport: asyncio.Transport
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: HostileService) -> None:
         self._service = service
         self._buffer = b""
         self._playing: asyncio.Task[None] | None = None
@@ -84,13 +84,13 @@ class Connection(asyncio.Protocol):
             answer = self._service.answer(self._host, self._client, request)
             self._playing = asyncio.ensure_future(self._play(answer))
 
-    async def _play(self, answer: Answer) -> None:
+    async def _play(self, answer: HostileAnswer) -> None:
         for piece in answer.pieces():
             self._transport.write(piece)
             await self._may_write.wait()
             await asyncio.sleep(answer.pause_s)
         if answer.then == "hang":
-            await asyncio.Event().wait()  # until the client goes away
+            await asyncio.Event().wait()  # until the client disconnects
         self._playing = None
         if answer.then == "close":
             self._transport.close()
@@ -101,9 +101,11 @@ class Connection(asyncio.Protocol):
             self._play_next()
 
 
-def connections_of(site: Hostile) -> Callable[[int, HitLog | None], Callable[[], Connection]]:
-    def make(port: int, log: HitLog | None) -> Callable[[], Connection]:
-        service = Service(site, port, log)
-        return lambda: Connection(service)
+def connections_of(
+    site: Hostile,
+) -> Callable[[int, HitLog | None], Callable[[], HostileConnection]]:
+    def make(port: int, log: HitLog | None) -> Callable[[], HostileConnection]:
+        service = HostileService(site, port, log)
+        return lambda: HostileConnection(service)
 
     return make

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from weft.testing.hostile.answers import Answer, Pages, html, raw, whole
+from weft.testing.hostile.answers import HostileAnswer, Pages, html, raw, whole
 
 LOCATIONS = {
     "empty": b"",
@@ -94,17 +94,17 @@ _REFRESHES = {
 }
 
 
-def _to(location: bytes, status: bytes = b"302 Found") -> Answer:
+def _to(location: bytes, status: bytes = b"302 Found") -> HostileAnswer:
     head = b"HTTP/1.1 %b\r\nContent-Type: text/html\r\nContent-Length: 2\r\nLocation: %b\r\n\r\n"
     return raw(head % (status, location) + b"no", then="keep")
 
 
-def _refresh(content: str) -> Answer:
+def _refresh(content: str) -> HostileAnswer:
     tag = f'<meta http-equiv="refresh" content="{escape(content)}">'
     return whole(f"<!DOCTYPE html>\n<head>{tag}<title>Refresh</title></head>\n")
 
 
-def _loops() -> dict[str, Answer]:
+def _loops() -> dict[str, HostileAnswer]:
     chain = {f"chain/{n}": _to(b"/redirects/chain/%d" % (n + 1)) for n in range(40)}
     return chain | {
         "self": _to(b"/redirects/self"),
@@ -118,7 +118,7 @@ def _loops() -> dict[str, Answer]:
     }
 
 
-def _statuses() -> dict[str, Answer]:
+def _statuses() -> dict[str, HostileAnswer]:
     body = html("Moved")
     codes = (300, 301, 302, 303, 304, 305, 306, 307, 308, 399)
     without = {f"no-location/{code}": whole(body, status=f"{code} Odd") for code in codes}

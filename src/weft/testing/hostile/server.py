@@ -8,10 +8,10 @@ from weft.testing.site.server import ServerProcess
 
 
 class HostileServer(ServerProcess):
-    """A site that does everything wrong, and good pages that must all arrive once.
+    """A site that does everything wrong, and good pages that must all arrive exactly once.
 
-    `kinds` are the kinds of pages that its first host links to; each of the other hosts is wrong in
-    a way of its own, by group: see `weft.testing.hostile.site`.
+    `kinds` are the kinds of pages that its first host links to. Each of the other hosts is wrong in
+    its own way, by group: see `weft.testing.hostile.site`.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class HostileServer(ServerProcess):
 
     @property
     def urls(self) -> list[str]:
-        """Where a crawl starts: at each host."""
+        """Where a crawl starts: one URL per host."""
         return [self.url_of(host) for host in self.site.hosts]
 
     def good_urls(self) -> set[str]:

@@ -1,7 +1,7 @@
-"""What is at which path of which host.
+"""Which host has which answer at which path.
 
-The first host has all pages that are bad in themselves, by kind, and good ones among them. Each of
-the others has a robots.txt or a Retry-After that is bad, and good pages.
+The first host has all pages that are bad in themselves, by kind, with good ones among them. Each of
+the others has a bad robots.txt or Retry-After, and good pages.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from weft.testing.hostile import (
     packing,
     redirects,
 )
-from weft.testing.hostile.answers import Answer, Pages, html, links, whole
+from weft.testing.hostile.answers import HostileAnswer, Pages, html, links, whole
 
 KINDS: Mapping[str, ModuleType] = {
     "framing": framing,
@@ -32,36 +32,36 @@ KINDS: Mapping[str, ModuleType] = {
     "addresses": addresses,
     "lies": lies,
 }
-#: Hosts by what is wrong with them: what they have at `/robots.txt`, or first at `/busy`.
-GROUPS: Mapping[str, Mapping[str, Answer]] = {
+#: Hosts by what is wrong with them: their `/robots.txt`, or their first answer at `/busy`.
+GROUPS: Mapping[str, Mapping[str, HostileAnswer]] = {
     "robots": manners.ROBOTS,
     "busy": manners.BUSY,
     "patience": manners.PATIENCE,
     "busy-patience": manners.BUSY_PATIENCE,
 }
-#: Good pages of the first host, beside one for each way to pack it; and of each other host.
+#: Good pages of the first host, besides one for each compression; and of each other host.
 GOOD = 60
 GOOD_OF_OTHERS = 2
 
 MAIN = "127.0.0.1"
 
 
-#: It fails first, and then leads to a good page, which must not arrive twice for that.
+#: It first fails, and then redirects to a good page, which must not arrive twice.
 MOVED_LATE = "/moved-late"
 
 
-def _moved_late(*, is_first: bool) -> Answer:
+def _moved_late(*, is_first: bool) -> HostileAnswer:
     if is_first:
         return whole("", status="500 Not Now")
     return whole("", "text/html", "Location: /good/0", status="302 Found")
 
 
-def not_found() -> Answer:
+def not_found() -> HostileAnswer:
     return whole(html("Not found"), status="404 Not Found")
 
 
 class Hostile:
-    """`kinds` and `groups` are those that are linked to; all are there."""
+    """`kinds` and `groups` are those that are linked to; all exist."""
 
     def __init__(self, kinds: tuple[str, ...], groups: tuple[str, ...]) -> None:
         self.kinds = kinds
@@ -92,8 +92,8 @@ class Hostile:
     def _names(self) -> Mapping[str, tuple[str, str]]:
         return {address: name for name, address in self.others.items()}
 
-    def answer(self, host: str, port: int, path: str, *, is_first: bool) -> Answer:
-        """`is_first`: this path of this host was not asked for before."""
+    def answer(self, host: str, port: int, path: str, *, is_first: bool) -> HostileAnswer:
+        """`is_first`: this path of this host was not requested before."""
         if path in self.good_paths(host):
             return self._good(host, path)
         if path == MOVED_LATE:
@@ -107,7 +107,7 @@ class Hostile:
             return GROUPS[group][name] if is_first else whole(html("Not busy any more"))
         return not_found()
 
-    def _good(self, host: str, path: str) -> Answer:
+    def _good(self, host: str, path: str) -> HostileAnswer:
         coding = path.rpartition("/")[2]
         page = html(f"Good {host} {path}", links(*self._links_of(host, path)))
         if coding in packing.PACKERS:
@@ -124,7 +124,7 @@ class Hostile:
             return [*first_good, *codings, MOVED_LATE, *(f"/index/{kind}" for kind in self.kinds)]
         return [*first_good, *(["/busy"] if self._names[host][0].startswith("busy") else [])]
 
-    def _bad(self, path: str, site: str) -> Answer | None:
+    def _bad(self, path: str, site: str) -> HostileAnswer | None:
         kind, _, name = path[1:].partition("/")
         if kind == "index" and name in self._pages:
             return whole(self._index(name, site))
@@ -133,7 +133,7 @@ class Hostile:
         return self._pages.get(kind, {}).get(name)
 
     def _index(self, kind: str, site: str) -> str:
-        """Good pages that the first page does not link to stand between the bad ones."""
+        """Puts good pages that the first page does not link to between the bad ones."""
         numbers = range(GOOD // 2 + self.kinds.index(kind), GOOD, len(self.kinds))
         good = [f"/good/{number}" for number in numbers]
         bad = [f"/{kind}/{name}" for name in self._pages[kind]]

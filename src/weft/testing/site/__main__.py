@@ -1,4 +1,4 @@
-"""`python -m weft.testing.site`: the site by hand, until Ctrl-C."""
+"""`python -m weft.testing.site`: run the site by hand, until Ctrl-C."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from weft.errors import ConfigError
 from weft.testing.site.options import Site
 from weft.testing.site.process import connections_of, run_as_child, run_by_hand
 
-#: The options that make sense by hand; nobody would read the log.
+#: The options that make sense by hand; the log would not be read.
 _HELP = {
     "pages": "pages on each host",
     "links": "links per page",
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     made.add_argument("--port", type=int, default=0, help="port; 0 takes a free one")
-    # What a SiteServer starts its process with.
+    # Passed by SiteServer to its process.
     made.add_argument("--child", nargs=2, default=None, help=argparse.SUPPRESS)
     for field in fields(Site):
         if field.name in _HELP:

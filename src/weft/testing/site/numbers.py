@@ -1,6 +1,6 @@
 """The numbered pages: a tree that reaches every page from page 0, plus random links.
 
-Nothing is kept per page: a page is computed from its number, its host and the options.
+Nothing is stored per page: a page is computed from its number, its host and the options.
 """
 
 from collections.abc import Iterator
@@ -43,10 +43,10 @@ _WORDS = [
     "flies",
 ]
 
-#: Every filler paragraph is this long, tags included, so that any slice of them is whole HTML.
+#: Length of every filler paragraph, tags included, so that any slice of them is valid HTML.
 _PARAGRAPH_CHARS = 240
 _PARAGRAPH_START, _PARAGRAPH_END = "<p>", "</p>\n"
-#: How many different starting points the filler of a page has.
+#: Number of different starting points for the filler of a page.
 _VARIANTS = 16
 
 _RANDOM_FACTOR, _RANDOM_STEP, _RANDOM_MASK = 6364136223846793005, 1442695040888963407, 2**64 - 1
@@ -100,7 +100,7 @@ class Numbers:
         )
 
     def redirect(self, path: str) -> str | None:
-        """Where `/r/<i>` leads."""
+        """The target of `/r/<i>`."""
         number = _number(path[3:]) if path.startswith("/r/") else None
         if number is None or number >= self._site.pages:
             return None
@@ -176,7 +176,7 @@ def _filler_paragraphs(count: int) -> str:
     chars = _PARAGRAPH_CHARS - len(_PARAGRAPH_START) - len(_PARAGRAPH_END)
     words = _filler_words(chars * 2)
     return "".join(
-        # Seven is no divisor of the text's length: the paragraphs differ.
+        # Seven does not divide the length of the text, so the paragraphs differ.
         f"{_PARAGRAPH_START}{words[n * 7 % chars :][:chars]}{_PARAGRAPH_END}"
         for n in range(count)
     )

@@ -1,4 +1,4 @@
-"""What a site server serves, as one value that travels to its process as JSON."""
+"""What a site server serves, as one value that is sent to its process as JSON."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -53,13 +53,13 @@ class Site:
     #: Addresses 127.x.y.z, or private ones of this machine, all on one port; each has its own pages
     #: at the same paths.
     hosts: tuple[str, ...] = ("127.0.0.1",)
-    #: Page 0 of each host links to page 0 of every other host too.
+    #: Page 0 of each host also links to page 0 of every other host.
     cross_links: bool = False
     #: Time before an answer is sent: for all hosts, or by host.
     latency_s: float | Mapping[str, float] = 0.0
     #: Every n-th page is linked to through `/r/<i>`.
     redirects_every: int = 0
-    #: Every n-th page links to `/missing/<i>` too.
+    #: Every n-th page also links to `/missing/<i>`.
     missing_every: int = 0
     #: Every n-th page answers 500 to its first request.
     flaky_every: int = 0
@@ -67,11 +67,11 @@ class Site:
     busy_every: int = 0
     #: Text of `/robots.txt`; empty: 404.
     robots: str = ""
-    #: Pages are encoded so, and say so.
+    #: The encoding of pages, which they declare.
     charset: str = "utf-8"
     #: Bodies are compressed for clients that accept it.
     gzip: bool = False
-    #: Whether requests are noted down for `SiteServer.hits()`; benchmarks switch it off.
+    #: Whether requests are logged for `SiteServer.hits()`; benchmarks turn it off.
     log: bool = True
     #: Numbered pages, or the bundled news and book-shop site.
     theme: Theme = "numbers"
@@ -88,7 +88,7 @@ class Site:
 
     def to_json(self) -> str:
         latency = self.latency_s
-        # asdict copies deeply, which not every mapping can.
+        # asdict makes deep copies, which not every mapping supports.
         plain = replace(self, latency_s=dict(latency) if isinstance(latency, Mapping) else latency)
         return json.dumps(asdict(plain))
 
@@ -123,7 +123,7 @@ def _host_problems(site: Site) -> Iterator[str]:
 
 def _is_private(host: str) -> bool:
     try:
-        # Loopback is; and nothing that strangers could reach, which 0.0.0.0 would be.
+        # Loopback is private. Nothing that strangers could reach is allowed, such as 0.0.0.0.
         return IPv4Address(host).is_private and not IPv4Address(host).is_unspecified
     except AddressValueError:
         return False

@@ -1,8 +1,8 @@
 """The serving process: one event loop, one listening socket per host, one log.
 
-A process that was started by a `SiteServer` ends with it: its standard input is a pipe that the
-parent holds, and ends when the parent does, however that dies. As a process that the parent forked
-may hold the pipe too, it also looks who its parent is.
+A process started by a `SiteServer` ends with it: its standard input is a pipe held by the parent,
+which closes when the parent dies for any reason. A process forked by the parent may hold the pipe
+too, so it also checks who its parent is.
 """
 
 import asyncio
@@ -20,18 +20,19 @@ from tempfile import TemporaryDirectory
 
 from weft.errors import ConfigError
 from weft.testing.site.hits import Hit, HitLog
+from weft.testing.site.holdups import Holdups
 from weft.testing.site.options import Site
 from weft.testing.site.responder import Responder
 from weft.testing.site.wire import (
-    Answer,
     BadRequest,
     Request,
+    SiteAnswer,
     take_request,
     text_answer,
     with_close,
 )
 
-#: Paths of the server's own, not logged: write the log to its file; empty log and memory.
+#: The server's own paths, not logged: write the log to its file; clear log and memory.
 FLUSH_PATH = "/_weft/flush"
 FORGET_PATH = "/_weft/forget"
 
@@ -41,25 +42,35 @@ PORT_ATTEMPTS = 50
 PARENT_CHECK_S = 0.5
 
 
-class Service:
+class SiteService:
     """What all connections share."""
 
     def __init__(self, site: Site, port: int, log: HitLog | None) -> None:
         self._latency_s = {host: site.latency_of(host) for host in site.hosts}
         self._responder = Responder(site, port)
         self._log = log
+        self._holdups = Holdups(asyncio.get_running_loop())
 
-    def answer(self, host: str, client: str, request: Request) -> Answer:
+    def answer(self, host: str, client: str, request: Request) -> SiteAnswer:
         if request.path in (FLUSH_PATH, FORGET_PATH):
             return self._control(request.path)
         answer = self._responder.answer(host, request)
         if self._log:
-            at_s = time.monotonic()
-            self._log.add(Hit(at_s, host, request.method, request.target, answer.status, client))
+            self._log.add(
+                Hit(
+                    time.monotonic(),
+                    host,
+                    request.method,
+                    request.target,
+                    answer.status,
+                    client,
+                    self._holdups.held_up_s(),
+                )
+            )
         latency_s = self._latency_s[host]
         return answer._replace(delay_s=answer.delay_s + latency_s) if latency_s else answer
 
-    def _control(self, path: str) -> Answer:
+    def _control(self, path: str) -> SiteAnswer:
         if path == FORGET_PATH:
             self._responder.forget()
         if self._log:
@@ -67,7 +78,7 @@ class Service:
         return text_answer(200, "done\n")
 
 
-class Connection(asyncio.Protocol):
+class SiteConnection(asyncio.Protocol):
     """Answers the requests of one connection in order, each after the latency of its host."""
 
     # Set by asyncio before any data arrives.
@@ -75,7 +86,7 @@ class Connection(asyncio.Protocol):
     _host: str
     _client: str
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: SiteService) -> None:
         self._service = service
         self._buffer = b""
         self._is_waiting = False
@@ -85,7 +96,7 @@ class Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._host = transport.get_extra_info("sockname")[0]
-        # None where the client is gone already.
+        # None if the client is already gone.
         self._client = (transport.get_extra_info("peername") or ("",))[0]
 
     def data_received(self, data: bytes) -> None:
@@ -115,12 +126,12 @@ class Connection(asyncio.Protocol):
         self._is_waiting = True
         asyncio.get_running_loop().call_later(answer.delay_s, self._send_late, answer, is_last)
 
-    def _send_late(self, answer: Answer, is_last: bool) -> None:
+    def _send_late(self, answer: SiteAnswer, is_last: bool) -> None:
         self._is_waiting = False
         self._send(answer, is_last)
         self._answer_all()
 
-    def _send(self, answer: Answer, is_last: bool) -> None:
+    def _send(self, answer: SiteAnswer, is_last: bool) -> None:
         if self._transport.is_closing():
             return
         self._transport.write(answer.data)
@@ -129,7 +140,7 @@ class Connection(asyncio.Protocol):
 
 
 def listen(hosts: tuple[str, ...], port: int) -> list[socket.socket]:
-    """A socket on each host, all on one port: `port`, or any that is free on all of them."""
+    """Bind a socket on each host, all on one port: `port`, or any that is free on all of them."""
     for _ in range(1 if port else PORT_ATTEMPTS):
         sockets: list[socket.socket] = []
         try:
@@ -157,18 +168,18 @@ def _bound(host: str, port: int) -> socket.socket:
     return bound
 
 
-#: Makes what talks to the clients, given the port and the log.
+#: Makes the protocol for connections, given the port and the log.
 MakeConnection = Callable[[int, HitLog | None], Callable[[], asyncio.Protocol]]
 
 
 def connections_of(site: Site) -> MakeConnection:
-    return lambda port, log: partial(Connection, Service(site, port, log))
+    return lambda port, log: partial(SiteConnection, SiteService(site, port, log))
 
 
 async def serve(
     make: MakeConnection, sockets: list[socket.socket], log: HitLog | None, stop: asyncio.Event
 ) -> None:
-    """Serves until `stop` or SIGTERM."""
+    """Serve until `stop` or SIGTERM."""
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     connection = make(sockets[0].getsockname()[1], log)
@@ -179,7 +190,7 @@ async def serve(
 
 
 def run_by_hand(make: MakeConnection, hosts: tuple[str, ...], port: int) -> None:
-    """Serves until Ctrl-C."""
+    """Serve until Ctrl-C."""
     sockets = listen(hosts, port)
     for each in sockets:
         host, bound_port = each.getsockname()
@@ -196,8 +207,8 @@ async def _serve_by_hand(make: MakeConnection, sockets: list[socket.socket]) -> 
 def run_as_child(
     make: MakeConnection, hosts: tuple[str, ...], port: int, parent_pid: int, *, has_log: bool
 ) -> None:
-    """Serves until the parent ends. Says on standard output where, or why not."""
-    # Ctrl-C goes to the whole group; our parent decides when we end.
+    """Serve until the parent ends. Prints to standard output where, or why not."""
+    # Ctrl-C goes to the whole process group; our parent decides when we end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         sockets = listen(hosts, port)
@@ -221,7 +232,7 @@ async def _serve_as_child(
 ) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
-    # The parent never writes: all there is to read is the end.
+    # The parent never writes, so the only thing to read is the end of the pipe.
     loop.add_reader(sys.stdin.fileno(), stop.set)
     _watch_parent(loop, parent_pid, stop)
     say_ready()

@@ -1,4 +1,4 @@
-"""From request to answer: the theme's pages first, then what every site has, then 404."""
+"""From request to answer: the theme's pages first, then the paths of every site, then 404."""
 
 import zlib
 
@@ -6,18 +6,18 @@ from weft.testing.site.numbers import is_nth, page_number
 from weft.testing.site.options import Site
 from weft.testing.site.special import not_found, special
 from weft.testing.site.themes import pages_of
-from weft.testing.site.wire import Answer, Request, answer, redirect, text_answer, without_body
+from weft.testing.site.wire import Request, SiteAnswer, answer, redirect, text_answer, without_body
 
 
 class Stumbles:
-    """Which flaky and busy pages have had their first request."""
+    """Remembers which flaky and busy pages have had their first request."""
 
     def __init__(self, site: Site) -> None:
         self._flaky_every = site.flaky_every if site.theme == "numbers" else 0
         self._busy_every = site.busy_every if site.theme == "numbers" else 0
         self._seen: set[tuple[int, str, str]] = set()
 
-    def answer(self, host: str, path: str) -> Answer | None:
+    def answer(self, host: str, path: str) -> SiteAnswer | None:
         """The failure that is due for this page, once."""
         number = page_number(path) or 0
         if is_nth(number, self._flaky_every) and self._is_first(500, host, path):
@@ -45,7 +45,7 @@ class Responder:
         self._stumbles = Stumbles(site)
         self._html_type = f"text/html; charset={site.charset}"
 
-    def answer(self, host: str, request: Request) -> Answer:
+    def answer(self, host: str, request: Request) -> SiteAnswer:
         found = self._page(host, request) or self._other(host, request)
         if request.method == "HEAD" and not found.is_broken:
             return without_body(found)
@@ -54,7 +54,7 @@ class Responder:
     def forget(self) -> None:
         self._stumbles.forget()
 
-    def _page(self, host: str, request: Request) -> Answer | None:
+    def _page(self, host: str, request: Request) -> SiteAnswer | None:
         html = self._theme.page(host, request.path)
         if html is None:
             return None
@@ -67,10 +67,10 @@ class Responder:
         headers = "Vary: Accept-Encoding\r\n"
         if request.accepts_gzip:
             headers += "Content-Encoding: gzip\r\n"
-            body = zlib.compress(body, 1, wbits=31)  # a gzip header without time
+            body = zlib.compress(body, 1, wbits=31)  # a gzip header without a time
         return answer(200, body, self._html_type, headers)
 
-    def _other(self, host: str, request: Request) -> Answer:
+    def _other(self, host: str, request: Request) -> SiteAnswer:
         path = request.path
         moved_to = self._theme.redirect(path)
         if moved_to:

@@ -1,4 +1,4 @@
-"""The side of the tests: starts the serving process, asks it for its log, ends it."""
+"""The side of the tests: starts the serving process, requests its log, stops it."""
 
 import http.client
 import json
@@ -23,13 +23,13 @@ CONTROL_TIMEOUT_S = 30.0
 
 
 class ServerProcess:
-    """A web server in a fresh process, while the context is open.
+    """A web server in a new process, while the context is open.
 
-    It listens on all of its hosts, on the same port. It ends with this process, even when this gets
-    SIGKILL, and removes its files.
+    It listens on all of its hosts, on the same port. It ends with this process, even if this one
+    gets SIGKILL, and removes its files.
     """
 
-    #: What starts it.
+    #: The function that starts it.
     popen: ClassVar[Callable[..., subprocess.Popen[str]]] = subprocess.Popen
 
     def __init__(self, module: str, options: str, hosts: tuple[str, ...], port: int = 0) -> None:
@@ -63,7 +63,7 @@ class ServerProcess:
         trace: TracebackType | None,
     ) -> None:
         self._stop()
-        # It has removed them itself, unless it was killed.
+        # The process has removed them itself, unless it was killed.
         shutil.rmtree(self._directory, ignore_errors=True)
 
     @property
@@ -92,7 +92,7 @@ class ServerProcess:
         return read_hits(self._directory / LOG_NAME)
 
     def forget(self) -> None:
-        """Empties the log; what happens once to each page happens once more."""
+        """Clear the log; what happens once per page happens again."""
         self._control(FORGET_PATH)
 
     def _control(self, path: str) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Protocol
 
-from weft.testing import demo
+from weft import demo
 from weft.testing.site.numbers import Numbers
 from weft.testing.site.options import Site
 
 
 class ThemePages(Protocol):
-    """The pages of a theme. All answers depend on the arguments alone."""
+    """The pages of a theme. All answers depend only on the arguments."""
 
     def paths(self) -> Iterable[str]:
         """The paths of all pages; links lead from `/` to each."""
@@ -18,10 +18,10 @@ class ThemePages(Protocol):
         """The HTML at a path."""
 
     def redirect(self, path: str) -> str | None:
-        """Where a path leads that has moved."""
+        """The target of a path that has moved."""
 
     def file(self, path: str) -> tuple[str, str] | None:
-        """Content type and text of what is no page."""
+        """Content type and text of a file that is not a page."""
 
 
 class Demo:

@@ -1,13 +1,13 @@
-"""HTTP/1.1 as bytes: cutting requests out of what a connection sent, and putting answers together.
+"""HTTP/1.1 as bytes: extracts requests from what a connection received, and builds answers.
 
-Only what a test site needs, but that fast: headers are looked up in the text when asked for, never
-parsed as a whole.
+It does only what a test site needs, but fast: headers are looked up in the text when requested,
+never parsed as a whole.
 """
 
 from http import HTTPStatus
 from typing import NamedTuple
 
-#: Request heads may be this long: URLs of 100 KB must come through.
+#: Maximum length of a request head: URLs of 100 KB must get through.
 MAX_HEAD_BYTES = 256 * 1024
 MAX_BODY_BYTES = 16 * 1024 * 1024
 
@@ -15,15 +15,15 @@ _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 class BadRequest(Exception):
-    """A request that cannot be understood; it is answered with `status` and the end."""
+    """An invalid request; it is answered with `status`, and the connection is closed."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
 
 
-class Answer(NamedTuple):
-    """What goes back: the whole answer as it is on the wire."""
+class SiteAnswer(NamedTuple):
+    """The whole answer, as it is on the wire."""
 
     status: int
     data: bytes
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 class Request:
-    """One request. `target` is what the request line says, `path` is that without the query."""
+    """One request. `target` is from the request line, `path` is that without the query."""
 
     __slots__ = ("_lower", "body", "head", "method", "path", "query", "target", "version")
 
@@ -72,7 +72,7 @@ class Request:
 
     @property
     def body_bytes(self) -> int:
-        """How long the body is, by its header."""
+        """The length of the body, from its header."""
         if self.header("transfer-encoding"):
             raise BadRequest(411)
         length = self.header("content-length") or "0"
@@ -84,14 +84,14 @@ class Request:
 
 
 def _origin_form(target: str) -> str:
-    """Proxies are asked for whole URLs; so may we be."""
+    """Proxies get requests for full URLs, and so may we."""
     if not target.startswith("http://"):
         return target
     return "/" + target.removeprefix("http://").partition("/")[2]
 
 
 def take_request(buffer: bytes) -> tuple[Request | None, bytes]:
-    """The first request in `buffer`, if all of it is there, and what follows it."""
+    """Return the first request in `buffer`, if it is complete, and what follows it."""
     end = buffer.find(b"\r\n\r\n")
     if max(end, len(buffer) if end < 0 else 0) > MAX_HEAD_BYTES:
         raise BadRequest(431)
@@ -107,32 +107,32 @@ def take_request(buffer: bytes) -> tuple[Request | None, bytes]:
 
 def answer(
     status: int, body: bytes, content_type: str, headers: str = "", delay_s: float = 0.0
-) -> Answer:
-    """`headers` are whole lines, each with its line end."""
+) -> SiteAnswer:
+    """`headers` are whole lines, including line ends."""
     head = (
         f"HTTP/1.1 {status} {_REASONS.get(status, 'Unknown')}\r\nServer: weft-site\r\n"
         f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
     )
-    return Answer(status, head.encode("latin-1") + body, delay_s)
+    return SiteAnswer(status, head.encode("latin-1") + body, delay_s)
 
 
-def text_answer(status: int, text: str, headers: str = "", delay_s: float = 0.0) -> Answer:
+def text_answer(status: int, text: str, headers: str = "", delay_s: float = 0.0) -> SiteAnswer:
     return answer(status, text.encode(), "text/plain; charset=utf-8", headers, delay_s)
 
 
-def html_answer(text: str, status: int = 200, headers: str = "") -> Answer:
+def html_answer(text: str, status: int = 200, headers: str = "") -> SiteAnswer:
     return answer(status, text.encode(), "text/html; charset=utf-8", headers)
 
 
-def redirect(location: str, headers: str = "") -> Answer:
+def redirect(location: str, headers: str = "") -> SiteAnswer:
     return text_answer(302, f"See {location}\n", f"Location: {location}\r\n{headers}")
 
 
-def without_body(whole: Answer) -> Answer:
+def without_body(whole: SiteAnswer) -> SiteAnswer:
     """The answer to HEAD."""
     return whole._replace(data=whole.data[: whole.data.index(b"\r\n\r\n") + 4])
 
 
-def with_close(whole: Answer) -> Answer:
-    """The same answer, saying that it is the last one of its connection."""
+def with_close(whole: SiteAnswer) -> SiteAnswer:
+    """The same answer, with a header that says it is the last on its connection."""
     return whole._replace(data=whole.data.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))

@@ -7,8 +7,8 @@
 -- A request goes from its queue into a claim in one step.
 
 if lease_token > 0 then
-  local mine = lease_of(owner)
-  if not mine or mine[TOKEN] ~= lease_token or mine[UNTIL] <= now_ms then
+  local mine = valid_lease(owner, lease_token)
+  if not mine then
     return { cmsgpack.pack({ false, -1, 0, {}, 0, {} }) }
   end
   if call <= mine[LAST_CALL] then -- it was made already, or comes late
@@ -110,6 +110,7 @@ local function claim_from(host, most)
   count_owner(record, owner, many)
   if not has_flag(record, VISITED) then
     start_delay(host, record)
+    set_flag(record, UNSPENT, delay > 0)
   elseif is_shared(there, owner) then
     shared[host] = true
   end

@@ -12,13 +12,6 @@ local claims = prefix .. 'claims'
 local batches = prefix .. 'batches'
 local due = prefix .. 'due'
 
--- A server without memory refuses a script whose first write could take some, and lets one go on
--- that has begun to write. What ends or renews claims must go on, so it begins with a write that
--- changes nothing.
-local function begin_writing()
-  redis.call('HDEL', claims, '')
-end
-
 local KIND, HOST, OWNER_NAME, LEVEL, ALIVE, BATCH = 1, 2, 3, 4, 5, 6
 local ended_in = {} -- batch → how many of its claims have ended in this call
 
@@ -174,27 +167,4 @@ local function choose_groups(choose)
     in_order[i] = places[name]
   end
   return chosen, load_groups(chosen), in_order
-end
-
--- A number for a claim or a lease that none had before, not even in a state of the store that it
--- has lost since: it is no less than the clock.
-local function next_number(name)
-  local time = redis.call('TIME')
-  local last = tonumber(redis.call('HGET', meta, name)) or 0
-  return math.max(last + 1, time[1] * 1000000 + time[2])
-end
-
--- Leases: who may claim from the bucket. Owner → token, until when, and the number of the last call
--- that claimed under it: a call may arrive late, after its owner has given it up and made another.
-
-local lease = prefix .. 'lease'
-local TOKEN, UNTIL, LAST_CALL = 1, 2, 3
-
-local function lease_of(owner)
-  local packed = redis.call('HGET', lease, owner)
-  return packed and cmsgpack.unpack(packed)
-end
-
-local function save_lease(owner, token, until_ms, last_call)
-  redis.call('HSET', lease, owner, cmsgpack.pack({ token, until_ms, last_call }))
 end

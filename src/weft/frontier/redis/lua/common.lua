@@ -1,23 +1,11 @@
--- What all verbs share: time, counters, the records of hosts and the rules of their budgets.
+-- What all verbs share: counters, the records of hosts and the rules of their budgets.
 -- The rules are those of frontier/policy.py; a state machine holds the two together.
-
-local meta = prefix .. 'meta'
-
-if now_ms == 0 then -- Redis' own clock, unless a test brings one
-  local time = redis.call('TIME')
-  now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
-end
 
 local KINDS = { [0] = 'nav', [1] = 'data' }
 local QUEUED_NAMES = { [0] = 'queued_nav', [1] = 'queued_data' }
 
 -- More arguments than this do not fit on Lua's stack.
 local MOST = 1000
-
--- An integer as text. (Left to themselves, Lua and Redis make a detour over floating point.)
-local function number_text(number)
-  return string.format('%d', number)
-end
 
 -- Calls a command with all of these arguments, as often as it takes.
 local function each_batch(command, key, arguments)
@@ -46,7 +34,7 @@ end
 
 local QUEUED, CLAIMED, NEXT_AT, BACKOFF, CRAWL_DELAY = 1, 3, 4, 5, 6 -- QUEUED + kind
 local BAD_UNTIL, FLAGS, READY_AT, OWNERS, PARKED = 7, 8, 9, 10, 11 -- PARKED + kind
-local HELD, PAUSING, VISITED = 1, 2, 4 -- flags
+local HELD, PAUSING, VISITED, UNSPENT = 1, 2, 4, 8 -- flags
 
 local hosts = prefix .. 'hosts'
 local ready = prefix .. 'ready'
@@ -194,8 +182,10 @@ end
 
 local function note_sent(host, record, ago_ms)
   local delay = delay_of(host, record)
-  if delay > 0 then
-    record[NEXT_AT] = math.max(record[NEXT_AT], now_ms - ago_ms + delay)
+  local at_ms = now_ms - ago_ms + delay
+  if delay > 0 and at_ms >= record[NEXT_AT] then
+    record[NEXT_AT] = at_ms
+    set_flag(record, UNSPENT, false)
   end
 end
 
@@ -205,6 +195,7 @@ local function start_delay(host, record)
   if delay > 0 then
     record[NEXT_AT] = now_ms + delay
     set_flag(record, PAUSING, false)
+    set_flag(record, UNSPENT, false)
   end
 end
 
@@ -224,6 +215,7 @@ local function note_status(record, status, retry_after_ms)
     pause = math.max(math.min(pause, max_backoff_ms), math.min(retry_after_ms, max_pause_ms))
     record[NEXT_AT] = math.max(record[NEXT_AT], now_ms + pause)
     set_flag(record, PAUSING, true)
+    set_flag(record, UNSPENT, false)
   elseif status > 0 and record[BACKOFF] > 0 and not is_pausing(record) then
     record[BACKOFF] = 0
   end

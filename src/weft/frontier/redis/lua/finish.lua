@@ -1,7 +1,7 @@
 -- Ends claims with their outcomes.
 -- groups:   name; places; their outcomes, three numbers for those that follow each other and are
---           alike: ENDING * 1000 + STATUS, how long ago the last request was sent to the host (-1:
---           none was), how many they are
+--           alike: ENDING * 1000 + STATUS, and 10000 more if it was not sent; how long ago the last
+--           request was sent to the host (-1: none was); how many they are
 -- extras:   what more there is to say of an outcome that stands alone: group, where its numbers
 --           begin, place, fingerprint, retry after, Crawl-delay, the name of the host if that
 --           does not exist: under it the request is held, for its host key may stand for others too
@@ -12,6 +12,7 @@
 --           the chunks tell about all of them; the number of chunks, for nav and data
 
 local DONE, FAILED, DROPPED = 0, 2, 3
+local UNSENT = 10000
 local ENDINGS = { [0] = 'done', 'replaced', 'failed', 'refused' }
 
 local names, heads, alive = find_groups(groups)
@@ -47,6 +48,15 @@ local told = {}
 for _, extra in ipairs(extras) do
   told[extra[1]] = told[extra[1]] or {}
   told[extra[1]][extra[2]] = extra
+end
+
+-- The delay that began with the claim is over, unless something else was sent.
+local function note_unsent(record)
+  if has_flag(record, UNSPENT) then
+    record[NEXT_AT] = math.min(record[NEXT_AT], now_ms)
+    set_flag(record, UNSPENT, false)
+  end
+  record[READY_AT] = math.min(record[READY_AT], now_ms)
 end
 
 local function note_outcome(host, record, ending, status, sent_ago_ms, extra)
@@ -87,6 +97,10 @@ for i, group in ipairs(groups) do
   local record = end_claims(head, many, some[i])
   for j = 1, #outcomes, 3 do
     local code, sent_ago_ms, alike = outcomes[j], outcomes[j + 1], outcomes[j + 2]
+    if code >= UNSENT then
+      code = code - UNSENT
+      note_unsent(record)
+    end
     local ending = math.floor(code / 1000)
     local extra = told[i] and told[i][j]
     ended[ending] = ended[ending] + alike

@@ -1,9 +1,5 @@
--- Gives the lease of a bucket up, if it is still the one with this token (0: whichever it is): a
--- call may arrive late, when its owner has taken the bucket again.
+-- Gives the lease of a bucket up, if it is still the one with this token (0: whichever it is).
 
 begin_writing()
-local mine = lease_of(owner)
-if mine and (lease_token == 0 or mine[TOKEN] == lease_token) then
-  redis.call('HDEL', lease, owner)
-end
+give_up_lease(owner, lease_token)
 return cmsgpack.pack(true)

@@ -1,0 +1,1 @@
+"""From claim to outcome: what this worker has claimed, and what becomes of it."""

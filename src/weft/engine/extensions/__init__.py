@@ -1,0 +1,1 @@
+"""What a crawl can do besides fetching pages: media files, raw pages."""

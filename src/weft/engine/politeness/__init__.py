@@ -1,0 +1,1 @@
+"""When a request may be sent, and how sending is stopped."""

@@ -1,0 +1,1 @@
+"""What Scrapy loads: the add-on, the scheduler, the downloader, the middlewares."""

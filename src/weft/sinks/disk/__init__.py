@@ -1,0 +1,1 @@
+"""What outputs on disk have in common."""

@@ -1,0 +1,1 @@
+"""Raw pages in WARC files."""

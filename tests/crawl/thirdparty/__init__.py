@@ -1,0 +1,1 @@
+"""Spiders for packages that many Scrapy projects use."""
