@@ -13,7 +13,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.http import Response
 from scrapy.logformatter import LogFormatter
+from scrapy.pipelines import ItemPipelineManager
 from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.internet.defer import Deferred, succeed
 from twisted.python.failure import Failure
 from walking import Fetcher, Walker
 
@@ -85,6 +87,47 @@ def test_items_of_a_page_are_processed_beside_each_other(
     assert max(item["most"] for item in done.stored()) == at_a_time
     assert (done.stats["item_dropped_count"], done.stats["item_scraped_count"]) == (1, 8)
     assert done.log.count("ValueError: four") == 1
+
+
+class Stamping(ItemPipelineManager):
+    async def process_item_async(self, item: Any) -> Any:
+        return await super().process_item_async(item | {"by": "Stamping"})
+
+
+class OldStamping(ItemPipelineManager):
+    """As for Scrapy before 2.14."""
+
+    def process_item(self, item: Any, spider: Spider) -> Deferred[Any]:
+        return super().process_item(item | {"by": "OldStamping"}, spider)
+
+
+class BareStamping:
+    """Derived from nothing, and without pipelines."""
+
+    def open_spider(self, spider: Spider) -> Deferred[None]:
+        return succeed(None)
+
+    def close_spider(self, spider: Spider) -> Deferred[None]:
+        return succeed(None)
+
+    def process_item(self, item: Any, spider: Spider) -> Deferred[Any]:
+        return succeed(item | {"by": "BareStamping"})
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["Stamping", "OldStamping", "BareStamping"])
+def test_the_item_processor_of_a_project_is_used(
+    name: str, parts: str, site: SiteServer, tmp_path: Path
+) -> None:
+    settings = {
+        "ITEM_PROCESSOR": f"test_lean_parts.{name}",
+        "ITEM_PIPELINES": {"test_lean_parts.Slow": 1},
+        "WEFT_SCRAPY_PARTS": parts,
+    }
+    done = crawl(tmp_path, Many, settings, urls=[site.url])
+    numbers = range(10) if name == "BareStamping" else [0, 1, 2, *range(5, 10)]
+    assert sorted(item["number"] for item in done.stored()) == list(numbers)
+    assert {item["by"] for item in done.stored()} == {name}
 
 
 # Middlewares

@@ -8,18 +8,18 @@ from typing import cast
 import pytest
 from scrapy.pipelines.files import FSFilesStore
 from scrapy.pipelines.media import MediaPipeline
-from scrapy.utils.test import get_crawler
+from scrapy.settings import Settings
 
 from disks import fill, small_disk_at
-from weft.engine.scrapy.items import ItemProcessor
+from weft.engine.scrapy.addon import Addon
 
 INFO = cast(MediaPipeline.SpiderInfo, None)  # unused
 
 
 @pytest.fixture(autouse=True)
-def _processor() -> None:
-    """Every crawl makes one before its pipelines."""
-    ItemProcessor.from_crawler(get_crawler())
+def _addon() -> None:
+    """Scrapy asks it before it makes a pipeline."""
+    Addon().update_settings(Settings())
 
 
 def test_workers_make_the_same_directories_at_the_same_moment(tmp_path: Path) -> None:

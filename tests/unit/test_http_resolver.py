@@ -7,7 +7,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 from scrapy.exceptions import CannotResolveHostError
+from scrapy.resolver import CachingHostnameResolver, CachingThreadedResolver
+from twisted.internet.asyncioreactor import AsyncioSelectorReactor
+from twisted.names.client import createResolver
 
+from weft.engine.http.handler import has_own_resolver
 from weft.engine.http.resolver import HostResolver
 
 ADDRESS = "192.0.2.1"
@@ -106,3 +110,19 @@ async def test_a_lookup_that_nobody_waits_for_any_more_may_fail() -> None:
         asking.cancel()
         names.may_answer.set()
         assert await resolver.addresses("a.test") == [ADDRESS]
+
+
+def test_a_resolver_that_a_script_installs_in_the_reactor_is_noticed() -> None:
+    loop = asyncio.new_event_loop()
+    reactor = AsyncioSelectorReactor(loop)
+    try:
+        assert not has_own_resolver(reactor)
+        CachingThreadedResolver(reactor, cache_size=10, timeout=1).install_on_reactor()
+        assert not has_own_resolver(reactor)
+        CachingHostnameResolver(reactor, cache_size=10).install_on_reactor()
+        assert not has_own_resolver(reactor)
+        chosen = createResolver(servers=[("127.0.0.1", 53)])  # type: ignore[no-untyped-call]
+        reactor.installResolver(chosen)
+        assert has_own_resolver(reactor)
+    finally:
+        loop.close()

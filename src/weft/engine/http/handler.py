@@ -24,6 +24,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.deprecate import warn_on_deprecated_spider_attribute
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.reactor import is_reactor_installed
 
 from weft.engine.http.answerlimits import AnswerLimits
 from weft.engine.http.connection import CUT_OFF, Connection
@@ -51,6 +52,7 @@ _REPEATABLE = frozenset(("GET", "HEAD", "OPTIONS", "DELETE", "TRACE"))
 # Settings that only Scrapy's own handler supports: if one is changed, all requests go there, or all
 # https requests.
 _RESOLVERS = ("TWISTED_DNS_RESOLVER", "DNS_RESOLVER")
+_USUAL_RESOLVERS = ("twisted.internet._resolver", "scrapy.resolver")
 _TLS_PARTS = ("DOWNLOADER_CLIENTCONTEXTFACTORY", "DOWNLOADER_CLIENT_TLS_METHOD")
 
 _TLS_VERSIONS = ("DOWNLOAD_TLS_MIN_VERSION", "DOWNLOAD_TLS_MAX_VERSION")
@@ -237,9 +239,20 @@ def _may_repeat(dispatch: Dispatch) -> bool:
 def _own_schemes(settings: BaseSettings) -> frozenset[str]:
     if not is_asyncio_available() or _is_any_changed(settings, _RESOLVERS):
         return frozenset()
+    if is_reactor_installed():
+        from twisted.internet import reactor
+
+        if has_own_resolver(reactor):
+            return frozenset()
     if _is_any_changed(settings, _TLS_PARTS):
         return frozenset(("http",))
     return frozenset(("http", "https"))
+
+
+def has_own_resolver(reactor: object) -> bool:
+    """Whether a script has installed one, which only Scrapy's handler asks."""
+    resolvers = (getattr(reactor, name, None) for name in ("resolver", "nameResolver"))
+    return any(type(resolver).__module__ not in _USUAL_RESOLVERS for resolver in resolvers)
 
 
 def _is_any_changed(settings: BaseSettings, names: tuple[str, ...]) -> bool:

@@ -9,6 +9,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
 
 from weft.config import DEFAULT_CONCURRENT_REQUESTS
+from weft.engine.extensions.filesstore import make_files_store_safe
 from weft.engine.scrapy.callers import is_inspecting
 from weft.engine.scrapy.compat import check_libraries
 from weft.engine.scrapy.jobsettings import JobSettings
@@ -29,7 +30,6 @@ _COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
 _PARTS = {
     "SCHEDULER": "weft.engine.scrapy.scheduler.Scheduler",
     "DOWNLOADER": "weft.engine.scrapy.downloader.Downloader",
-    "ITEM_PROCESSOR": "weft.engine.scrapy.items.ItemProcessor",
 }
 
 _REPLACEABLE = {
@@ -77,6 +77,7 @@ class Addon:
                 settings.set_in_component_priority_dict(setting, load_object(path), place)
         _set_default(settings, "ROBOTSTXT_PARSER", _ROBOTS_PARSER)
         refuse_many_parts()
+        make_files_store_safe()
         _set_default(settings, "CONCURRENT_REQUESTS", DEFAULT_CONCURRENT_REQUESTS)
         _leave_out_remote_control(settings)
         _leave_out_cookies(settings)

@@ -1,4 +1,5 @@
-"""Items on their way to the sinks: through the project's pipelines, then into the buffer.
+"""Items on their way to the sinks: through Scrapy's item processor, which calls the project's
+pipelines, then into the buffer.
 
 An item's key is made of the fields that WEFT_ITEM_KEY names, or else of its job, its page's
 fingerprint and its position on the page. Positions are counted where items leave the spider
@@ -7,60 +8,64 @@ were given. Only items that an errback yields after a failed download do not pas
 says where such an item came from when it has been scraped.
 """
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 from itemadapter import ItemAdapter
-from scrapy import signals
+from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.pipelines import ItemPipelineManager
 from scrapy.pipelines.media import MediaPipeline
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from weft.engine.crawl import Crawl
-from weft.engine.extensions.filesstore import make_files_store_safe
 from weft.engine.extensions.media import share_downloads
 from weft.engine.requests.follow import FollowAll
 from weft.engine.requests.positions import Position
 from weft.engine.scrapy.declared import declared_fields
-from weft.engine.scrapy.scheduler import crawl_of
+from weft.engine.scrapy.lean.scraper import has_pipelines
 from weft.sinks import KeyedItem
 from weft.sinks.encoding import encode_fields
 
 
-class ItemProcessor(ItemPipelineManager):
-    """The project's pipelines, and after them the sinks."""
+class ItemFollower:
+    """Follows items through the item processor, Scrapy's or the project's own, to the sinks."""
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        make_files_store_safe()  # before a pipeline makes its store
-        return super().from_crawler(crawler)
-
-    def __init__(self, *pipelines: Any, crawler: Crawler) -> None:
-        super().__init__(*pipelines, crawler=crawler)
-        self._crawler = crawler
-        crawler.signals.connect(self._store, signals.item_scraped)
-        for pipeline in pipelines:
+    def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
+        self._crawl = crawl
+        processor = crawler.engine.scraper.itemproc
+        self._has_pipelines = has_pipelines(processor)
+        self._follow(processor)
+        for pipeline in getattr(processor, "middlewares", ()):
             if isinstance(pipeline, MediaPipeline):
-                share_downloads(pipeline, lambda: self._crawl.media)
+                share_downloads(pipeline, lambda: crawl.media)
+        crawler.signals.connect(self._store, signals.item_scraped)
 
-    @cached_property
-    def _crawl(self) -> Crawl:
-        return crawl_of(self._crawler)
+    def _follow(self, processor: Any) -> None:
+        """Scrapy calls `process_item` only of a class that was made for older versions."""
+        if of_now := getattr(processor, "process_item_async", None):
+            processor.process_item_async = lambda item: self._process(item, lambda: of_now(item))
+        if of_old := getattr(processor, "process_item", None):
 
-    async def process_item_async(self, item: Any) -> Any:
-        """What the pipelines return has the position of what they were given."""
+            def process_item(item: Any, spider: Spider) -> Deferred[Any]:
+                output = self._process(item, lambda: maybe_deferred_to_future(of_old(item, spider)))
+                return deferred_from_coro(output)
+
+            processor.process_item = process_item
+
+    async def _process(self, item: Any, process: Callable[[], Awaitable[Any]]) -> Any:
+        """What comes out of the processor has the position of what went in."""
         if isinstance(item, FollowAll):
             raise TypeError("FollowAll is for the links of a page; an errback yields requests")
-        if not self.methods["process_item"]:
+        if not self._has_pipelines:
             return item
         positions = self._crawl.positions
         position = positions.pop(item)
-        output = await super().process_item_async(item)
+        output = await process()
         if position is not None:
             positions.put(output, position)
         return output

@@ -14,6 +14,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from weft.engine.crawl import Crawl
+from weft.engine.scrapy.items import ItemFollower
 from weft.engine.scrapy.jobsettings import config_of
 from weft.engine.scrapy.lean import lighten
 from weft.engine.scrapy.scrapyparts import ScrapyPart
@@ -31,19 +32,21 @@ class QueueLength:
 
 
 class Scheduler(BaseScheduler):
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Crawl, items: ItemFollower) -> None:
         self.crawl = crawl
         #: What waits in the frontier, and what waits here: for people who look at Scrapy's queues,
         #: as `est()` of the telnet console does.
         self.dqs = QueueLength(lambda: crawl.settling.stats.queued if crawl.is_open else 0)
         self.mqs = QueueLength(lambda: crawl.settling.ready if crawl.is_open else 0)
+        self._items = items  # signals do not keep it
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         config = config_of(crawler)
         if ScrapyPart.ENGINE not in config.scrapy_parts:
             lighten(crawler.engine)
-        return cls(Crawl(crawler, config))
+        crawl = Crawl(crawler, config)
+        return cls(crawl, ItemFollower(crawler, crawl))
 
     def open(self, spider: Spider) -> Deferred[None]:
         return deferred_from_coro(self.crawl.open(spider))

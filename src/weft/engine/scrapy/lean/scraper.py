@@ -8,6 +8,7 @@ from typing import Any
 from scrapy import Request
 from scrapy.core.scraper import Scraper
 from scrapy.http import Response
+from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.defer import aiter_errback, iter_errback
 from twisted.python.failure import Failure
 
@@ -91,8 +92,8 @@ class _Output:
 
     async def _begin(self, item: Any) -> None:
         process = self._scraper.start_itemproc_async(item, response=self._response)
-        if not self._scraper.itemproc.methods["process_item"]:
-            await process  # there is no pipeline to wait for
+        if not has_pipelines(self._scraper.itemproc):
+            await process  # there is nothing to wait for
             return
         if len(self._tasks) >= self._scraper.concurrent_items:
             _, self._tasks = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -111,6 +112,11 @@ class _Output:
     async def end(self) -> None:
         if self._tasks:
             await asyncio.wait(self._tasks)
+
+
+def has_pipelines(processor: object) -> bool:
+    """Whether it does something with items; a processor of the project's own may."""
+    return type(processor) is not ItemPipelineManager or bool(processor.methods["process_item"])
 
 
 def _size_of(result: Response | Failure, least: int) -> int:
