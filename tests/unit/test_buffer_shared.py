@@ -467,6 +467,26 @@ async def test_what_a_restart_kept_from_being_finished_is_worked_on_again(
     assert "1 requests that were in progress are fetched again" in caplog.text
 
 
+async def test_a_claim_that_a_restarted_store_has_forgotten_is_not_called_late(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    crawl = Crawl()
+    await crawl.frontier.add([link("http://a/1")])
+    async with crawl.running():
+        claim = await crawl.taken()
+        await crawl.frontier.release([claim.token])
+        crawl.door.restarts = 1
+        await rounds(crawl, crawl)
+        crawl.end(claim)
+        again = await crawl.taken()
+        assert again.request == claim.request
+        crawl.end(again)
+        await crawl.finished()
+    assert (await crawl.frontier.stats()).done == 1
+    assert crawl.finisher.late == 0
+    assert "came too late" not in caplog.text
+
+
 async def test_what_waits_is_renewed_before_it_is_sent_after_a_restart() -> None:
     crawl = Crawl()
     sure: list[bool] = []

@@ -58,9 +58,8 @@ class Finisher:
                 outcomes.append(msgspec.structs.replace(outcome, sent_ago_ms=sent_ago_ms))
                 continue
             self._note_repeated(outcome)
-            if validity is Validity.LOST:
-                late += 1
-            else:
+            late += validity is Validity.LOST
+            if validity.is_in_our_name:
                 self._give_back(claim, outcome)
         if outcomes:
             late += await self._finish(outcomes)

@@ -3,7 +3,8 @@
 A claim is in hand from the moment Scrapy takes it until Scrapy is done with its page. It remains
 ours to renew until the frontier has been asked to finish it: a sink may still have to take its
 items, or requests that are kept as part of it may be left. Meanwhile another worker may be given
-the claim (it is *lost*), or the store may forget what its page brought (it is *spoilt*).
+the claim (it is *lost*), or the store may forget what its page brought (it is *spoilt*), or even
+the claim itself (it is both).
 """
 
 from collections.abc import Set as AbstractSet
@@ -21,6 +22,13 @@ class Validity(Enum):
     LOST = auto()
     #: It must be given back instead of finished.
     SPOILT = auto()
+    #: A store that was restarted does not know it any more: its request waits in its queue again.
+    FORGOTTEN = auto()
+
+    @property
+    def is_in_our_name(self) -> bool:
+        """Whether the frontier has it as ours, so that it can be given back."""
+        return self in (Validity.VALID, Validity.SPOILT)
 
 
 class InHand:
@@ -52,11 +60,11 @@ class InHand:
         self._ended.discard(token)
         self._claims.pop(token, None)
         is_spoilt = token in self._spoilt
-        if is_spoilt:
-            self._spoilt.remove(token)
-        if token in self._lost:
-            self._lost.remove(token)
-            return Validity.LOST
+        is_lost = token in self._lost
+        self._spoilt.discard(token)
+        self._lost.discard(token)
+        if is_lost:
+            return Validity.FORGOTTEN if is_spoilt else Validity.LOST
         return Validity.SPOILT if is_spoilt else Validity.VALID
 
     def tokens(self) -> list[int]:

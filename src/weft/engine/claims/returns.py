@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from weft.engine.claims.inhand import InHand, Validity
+from weft.engine.claims.inhand import InHand
 from weft.engine.claims.ready import Ready
 from weft.frontier import Frontier
 from weft.records import Claim
@@ -45,7 +45,7 @@ class Returns:
         """Give back a claim in hand, so that it is worked on again after the delay."""
         token = claim.token
         self._hand.end(token)
-        if self._hand.forget(token) is not Validity.LOST:
+        if self._hand.forget(token).is_in_our_name:
             self.put([token], delay_s)
         self._note()
 

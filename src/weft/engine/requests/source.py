@@ -1,5 +1,6 @@
 """Serves requests to Scrapy: claims from the frontier, and requests that are kept in memory."""
 
+import asyncio
 import logging
 from collections import Counter
 
@@ -50,6 +51,8 @@ class RequestSource:
         self._max_pages = max_pages
         self._spider = spider
         self._counts = counts
+        #: Set when Scrapy has its first request.
+        self.has_served = asyncio.Event()
 
     def next(self) -> Request | None:
         """The next request for Scrapy, or None if there is none now."""
@@ -73,6 +76,7 @@ class RequestSource:
     def _begin(self, request: Request, fate: Fate) -> Request:
         self._fates.begin(request, fate)
         self._counts["scheduler/dequeued"] += 1
+        self.has_served.set()
         return request
 
     def _request_of(self, claim: Claim) -> Request | None:
