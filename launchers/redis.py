@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import redis
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 from redis.retry import Retry
 
 from launchers.server import HOST, WAIT_S, Server
@@ -19,6 +20,8 @@ from weft.errors import ConfigError, WeftError
 from weft.redis.server import find_server, packaged_server
 from weft.testing.waiting import wait_until
 
+#: Without it, redis-py looks its version up for each connection.
+_DRIVER = DriverInfo()
 #: The name of the pair in the sentinels.
 MASTER_NAME = "mymaster"
 
@@ -68,6 +71,7 @@ class _Server(Server):
             decode_responses=True,
             socket_timeout=WAIT_S,
             retry=Retry(NoBackoff(), 0),
+            driver_info=_DRIVER,
         )
 
     def ask(self, *command: str | int) -> Any:

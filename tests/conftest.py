@@ -1,3 +1,4 @@
+import gc
 import os
 import random
 import signal
@@ -23,6 +24,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # How long an example takes depends on what else runs.
 settings.register_profile("weft", deadline=None)
 settings.load_profile("weft")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the tests themselves: they stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

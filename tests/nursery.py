@@ -35,6 +35,7 @@ _MAX_ORDER_BYTES = 1_000_000
 
 #: What crawls import sooner or later.
 _MODULES = (
+    "psutil",
     "weft.testing.sink_contract",
     "weft.testing.site.process",
     "scrapy.cmdline",

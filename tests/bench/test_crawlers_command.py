@@ -57,6 +57,7 @@ def test_the_same_for_programs_with_who_is_not_installed(bench: Python, tmp_path
     assert rows["addon"]["extra_requests"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("nginx")
 def test_start_and_end_are_measured_with_one_page(bench: Python) -> None:
     names = ("weft", "weft-spider", "weft-workers-2", "scrapy")
@@ -120,7 +121,7 @@ def test_who_misses_a_page_is_wrong_and_the_command_fails(bench: Python, tmp_pat
 
 def start_bench(bench: Python) -> tuple[Process, list[psutil.Process]]:
     """With all its servers, in the midst of a crawl."""
-    options = ("--site", "links", "--pages", str(1000 + NUMBER), "--cache", "cache")
+    options = ("--site", "links", "--pages", str(200 + NUMBER), "--cache", "cache")
     process = bench.start(*options, "--contestant", "scrapy")
     family = psutil.Process(process.pid)
 

@@ -11,8 +11,13 @@ from redis.asyncio import Redis, RedisCluster, Sentinel
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 
 from weft.errors import ConfigError
+
+
+#: What connections say of themselves. Without it, redis-py looks its version up for each of them.
+_DRIVER = DriverInfo()
 
 
 def shown(url: str) -> str:
@@ -31,6 +36,7 @@ def connect(
         "retry": Retry(NoBackoff(), 0),  # `Client.run` retries, and logs it
         "redis_connect_func": greet,
         "protocol": 2,
+        "driver_info": _DRIVER,
     }
     scheme = urlsplit(url).scheme.lower()
     try:
