@@ -15,7 +15,6 @@ from redis.driver_info import DriverInfo
 
 from weft.errors import ConfigError
 
-
 #: What connections say of themselves. Without it, redis-py looks its version up for each of them.
 _DRIVER = DriverInfo()
 
