@@ -24,7 +24,7 @@ from weft.testing.clock import FakeClock
 pytestmark = pytest.mark.timeout(600)
 
 SETTINGS = settings(
-    max_examples=times(20, 200),
+    max_examples=times(12, 200),
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
@@ -51,7 +51,7 @@ def test_rocks_does_as_specified() -> None:
 
 
 #: A server takes its time; all set-ups together do as many.
-ON_SERVERS = settings(SETTINGS, max_examples=times(6, 60), stateful_step_count=30)
+ON_SERVERS = settings(SETTINGS, max_examples=times(4, 60), stateful_step_count=30)
 
 
 class RedisMachine(FrontierMachine):

@@ -31,7 +31,7 @@ with RedisServer(sys.argv[1]) as server:
 """
 
 
-@pytest.fixture(params=[redis_binary, valkey_binary])
+@pytest.fixture(params=[redis_binary, pytest.param(valkey_binary, marks=pytest.mark.long)])
 def binary(request: pytest.FixtureRequest) -> Path:
     found: Path | None = request.param()
     if found is None:
