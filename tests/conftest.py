@@ -2,6 +2,7 @@ import gc
 import os
 import random
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,13 @@ def pytest_collection_finish() -> None:
     """Spare the garbage collector the tests themselves: they stay to the end."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """A reactor stays to the end of the process, and later tests here need one without."""
+    if sys.modules.pop("twisted.internet.reactor", None) is not None:
+        pytest.fail(f"{item.nodeid} installed a Twisted reactor: crawl in a process of its own")
 
 
 @pytest.fixture

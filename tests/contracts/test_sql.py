@@ -21,6 +21,7 @@ from weft.errors import SinkDownError, StoreError, StoreMissingError
 from weft.sinks import KeyedItem, Refusal, SinkConfig, make_sink
 from weft.sinks.readback import Query, StoredItem
 from weft.sinks.sql import SqlSink
+from weft.sinks.sql.problems import Trouble, TroubleError
 from weft.testing.sink_contract import SinkContract, numbered, numbered_items
 
 DATABASE = "weft"
@@ -478,6 +479,32 @@ async def test_item_that_mariadb_cannot_be_sent_is_refused(
     assert [refusal.item.fields["number"] for refusal in refusals] == [2]
     assert "max_allowed_packet" in refusals[0].reason
     assert await place.numbers() == [1, 3, 4]
+
+
+async def test_server_that_dies_while_a_table_is_changed_is_down(
+    server: SqlServer, tmp_path: Path
+) -> None:
+    place = server_place(server, tmp_path)
+    is_mariadb = isinstance(server, MariaDbServer)
+    own_number = "CONNECTION_ID()" if is_mariadb else "pg_backend_pid()"
+    kill = "KILL {}" if is_mariadb else "SELECT pg_terminate_backend({})"
+
+    async def die_while_changing(sink: SqlSink) -> None:
+        async with (
+            sink._client.transaction() as connection,
+            sink._backend.access.changing(connection),
+        ):
+            number = (await connection.exec_driver_sql(f"SELECT {own_number}")).scalar_one()
+            server.ask(kill.format(number))
+            await connection.exec_driver_sql("SELECT 1")
+
+    async with place.opened() as sink:
+        await sink.store([numbered(1)])
+        with pytest.raises(TroubleError) as caught:
+            await die_while_changing(sink)
+        assert caught.value.trouble is Trouble.DOWN
+        assert await sink.store([numbered(2, new="a field")]) == []
+    assert await place.numbers() == [1, 2]
 
 
 # Errors that users meet.

@@ -9,7 +9,7 @@ import pytest
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.resolver import CachingHostnameResolver, CachingThreadedResolver
 from twisted.internet.asyncioreactor import AsyncioSelectorReactor
-from twisted.names.client import createResolver
+from twisted.names.client import Resolver
 
 from weft.engine.http.handler import has_own_resolver
 from weft.engine.http.resolver import HostResolver
@@ -121,8 +121,8 @@ def test_a_resolver_that_a_script_installs_in_the_reactor_is_noticed() -> None:
         assert not has_own_resolver(reactor)
         CachingHostnameResolver(reactor, cache_size=10).install_on_reactor()
         assert not has_own_resolver(reactor)
-        chosen = createResolver(servers=[("127.0.0.1", 53)])  # type: ignore[no-untyped-call]
-        reactor.installResolver(chosen)
+        chosen = Resolver(servers=[("127.0.0.1", 53)], reactor=reactor)  # type: ignore[no-untyped-call]
+        reactor.installResolver(chosen)  # type: ignore[arg-type]
         assert has_own_resolver(reactor)
     finally:
         loop.close()

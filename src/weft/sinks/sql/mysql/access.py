@@ -78,7 +78,8 @@ class MySqlAccess(TableAccess):
         try:
             yield
         finally:
-            await connection.exec_driver_sql("SELECT RELEASE_LOCK(%s)", (self._lock_name,))
+            if not connection.invalidated:  # with a lost connection, its lock is gone, too
+                await connection.exec_driver_sql("SELECT RELEASE_LOCK(%s)", (self._lock_name,))
 
     def savepoint(self, connection: AsyncConnection) -> AbstractAsyncContextManager[object]:
         return nullcontext()  # a statement that changes a table is a transaction of its own
