@@ -1,6 +1,7 @@
 """The only place that reads the time. Everything else is given a clock."""
 
 import time
+from datetime import date, datetime
 from typing import Protocol
 
 # A clock that also runs while the machine sleeps, if the platform has one: claims become overdue
@@ -17,6 +18,11 @@ class Clock(Protocol):
 class SystemClock:
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
+
+
+def today() -> date:
+    """The day in the time zone of this machine."""
+    return datetime.fromtimestamp(SystemClock().now_ms() / 1000).astimezone().date()
 
 
 def monotonic_s() -> float:

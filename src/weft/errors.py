@@ -3,6 +3,7 @@
 WeftError
 ├── ConfigError         an invalid setting or option
 ├── TargetError         a crawl target that does not exist
+├── PageError           a page that cannot be read
 ├── PackError           a request that cannot be stored
 │   ├── UnpackableError     it is kept in memory instead
 │   └── FingerprintError    the project's fingerprinter failed
@@ -31,6 +32,10 @@ class ConfigError(WeftError):
 
 class TargetError(WeftError):
     """The target given to `weft crawl` does not exist."""
+
+
+class PageError(WeftError):
+    """A page is too large or too deep to be read; the message names the limit."""
 
 
 class PackError(WeftError):

@@ -7,11 +7,11 @@ import pytest
 from buffering import Crawl, item, link
 from weft.engine.claims import buffer, pace
 from weft.errors import StoreFullError
-from weft.sinks.archive import Page
+from weft.sinks.archive import RawPage
 
 pytestmark = pytest.mark.timeout(20)
 
-PAGE = Page("http://a/1", 200, (), b"<p>", 1)
+PAGE = RawPage("http://a/1", 200, (), b"<p>", 1)
 
 
 class MemoryArchive:
@@ -19,12 +19,12 @@ class MemoryArchive:
 
     def __init__(self) -> None:
         self.calls: list[str] = []
-        self.pages: list[Page] = []
+        self.pages: list[RawPage] = []
         self.error: Exception | None = None
 
     async def open(self) -> None: ...
 
-    async def store(self, pages: Sequence[Page]) -> None:
+    async def store(self, pages: Sequence[RawPage]) -> None:
         self.calls.append(f"archive {len(pages)}")
         if self.error is not None:
             raise self.error

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborNode
 
 from bench.crawlers.pages import Author, StaticSite
-from weft.engine.links.markup import PageLimits, find_excess, find_long_tag, parse_page
-from weft.engine.links.markup.limits import FEW_BYTES, SHALLOW_TAGS
-from weft.engine.links.markup.reduce import reduced
+from effort import times
+from weft.markup import PageLimits, find_excess, find_long_tag, parse_page
+from weft.markup.limits import FEW_BYTES, SHALLOW_TAGS
+from weft.markup.reduce import reduced
 from weft.testing.hostile import markup
 
 #: CPU time of a parse that is let through.
@@ -158,7 +159,7 @@ def elements_in(node: LexborNode | None) -> Iterator[LexborNode]:
 
 
 @given(SOUP)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=times(100, 400), deadline=None)
 def test_tags_that_are_left_bound_the_depth(parts: list[list[str]]) -> None:
     page = "".join("".join(part) * REPEATED for part in parts).encode()
     left = reduced(page, 0)
@@ -177,7 +178,7 @@ def test_tags_that_are_left_bound_the_depth(parts: list[list[str]]) -> None:
     ),
     st.sampled_from(["", "<p>text</p>" * 3_000, '<a title="x">', "<!-- ' -->", "it's <b>so</b> "]),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=times(20, 50), deadline=None)
 def test_a_tag_with_too_many_attributes_is_found(forms: list[str], before: str) -> None:
     many = 30_000 // len(forms)
     attributes = "".join(form % number for number in range(many) for form in forms)

@@ -14,26 +14,26 @@ import pytest
 from disks import fill, small_disk_at
 from warcs import read_pages, read_warc
 from weft.errors import ConfigError, StoreError, StoreFullError
-from weft.sinks.archive import Page, is_archive, make_archive
+from weft.sinks.archive import RawPage, is_archive, make_archive
 from weft.sinks.base import SinkConfig
 from weft.sinks.warc.archive import WarcArchive, whole_members_bytes
 from weft.testing.clock import FakeClock
 
 AT_MS = 1_800_000_000_123
-PAGE = Page("http://a.example/1?b=2", 200, ((b"Content-Type", b"text/html"),), b"<p>1", AT_MS)
+PAGE = RawPage("http://a.example/1?b=2", 200, ((b"Content-Type", b"text/html"),), b"<p>1", AT_MS)
 
 
-def numbered(number: int, body: bytes = b"<p>") -> Page:
+def numbered(number: int, body: bytes = b"<p>") -> RawPage:
     return msgspec.structs.replace(PAGE, url=f"http://a.example/{number}", body=body)
 
 
-async def store(archive: WarcArchive, *pages: Page) -> None:
+async def store(archive: WarcArchive, *pages: RawPage) -> None:
     await archive.open()
     await archive.store(pages)
     await archive.close()
 
 
-async def stored(directory: Path, page: Page) -> list[Any]:
+async def stored(directory: Path, page: RawPage) -> list[Any]:
     """The records of one page."""
     await store(WarcArchive(directory, "job"), page)
     [path] = directory.glob("*.warc.gz")
@@ -227,7 +227,7 @@ def leave_open(directory: Path, raw: bytes) -> Path:
     return path
 
 
-async def complete_file(directory: Path, *pages: Page) -> bytes:
+async def complete_file(directory: Path, *pages: RawPage) -> bytes:
     await store(WarcArchive(directory, "job"), *pages)
     [path] = directory.iterdir()
     raw = path.read_bytes()

@@ -26,6 +26,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "crawl": CommandEntry(
         "crawl", "crawl", "Crawl a site or run a Scrapy spider, without losing anything."
     ),
+    "extract": CommandEntry(
+        "extract", "extract", "Show what a page is, its article, its topic links and its next page."
+    ),
     "demo": CommandEntry(
         "demo", "demo", "Crawl a bundled site on this machine and show what was found."
     ),

@@ -13,7 +13,7 @@ PER_PAGE = 5
 _NEWEST = date(2025, 3, 31)
 
 
-class Article(NamedTuple):
+class NewsArticle(NamedTuple):
     section: str
     path: str
     title: str
@@ -22,18 +22,18 @@ class Article(NamedTuple):
     paragraphs: list[str]
 
 
-def articles(section: str) -> list[Article]:
+def articles(section: str) -> list[NewsArticle]:
     """Newest first."""
     return [_article(section, number) for number in range(len(STORIES[section]) * 3)]
 
 
-def _article(section: str, number: int) -> Article:
+def _article(section: str, number: int) -> NewsArticle:
     cycle, which = divmod(number, len(STORIES[section]))
     story, cast = STORIES[section][which], CASTS[section][cycle]
     offset = list(SECTIONS).index(section)
     published = _NEWEST - timedelta(days=number * 3 + offset)
     texts = [text.format(**cast._asdict()) for text in story.paragraphs]
-    return Article(
+    return NewsArticle(
         section,
         f"/news/{section}/{published:%Y-%m-%d}-{story.slug}.html",
         story.title.format(**cast._asdict()),
@@ -53,7 +53,7 @@ def article_pages() -> dict[str, str]:
     return made
 
 
-def _article_page(article: Article, related: list[Article]) -> str:
+def _article_page(article: NewsArticle, related: list[NewsArticle]) -> str:
     day = article.published.isoformat()
     head = (
         f'<meta name="author" content="{escape(article.author)}">\n'
@@ -88,7 +88,7 @@ def list_pages() -> dict[str, str]:
     return made
 
 
-def teasers(shown: list[Article]) -> str:
+def teasers(shown: list[NewsArticle]) -> str:
     entries = [
         f"{link(article.path, article.title)}\n"
         f'<span class="meta">{_day(article.published)}, {article.author}</span>'

@@ -77,7 +77,13 @@ def _book_page(category: str, number: int) -> str:
 </div>
 <p>Readers also liked {link(book_path(other), other.name)}.
 Back to {link(f"/shop/{category}/", CATEGORIES[category], "category")}.</p>"""
-    return page(book.name, content)
+    head = (
+        '<meta property="og:type" content="product">\n'
+        f'<meta property="og:title" content="{escape(book.name)}">\n'
+        f'<meta property="og:image" content="{cover_path(book)}">\n'
+        f'<meta name="description" content="{escape(book.hook)}">\n'
+    )
+    return page(book.name, content, head)
 
 
 def _cover(book: Book) -> str:

@@ -25,7 +25,6 @@ from weft.config import (
     SharedConfig,
 )
 from weft.engine.http.resolver import is_address
-from weft.engine.links.markup import DEFAULT_LIMITS, PageLimits
 from weft.engine.naming import name_by_directory
 from weft.engine.politeness.hostkeys import domain_of
 from weft.engine.requests.dupefilter import find_dupefilter
@@ -34,6 +33,7 @@ from weft.engine.scrapy.scrapyparts import ScrapyPart
 from weft.engine.settingsreader import SHARE, SettingsReader, at_least
 from weft.errors import ConfigError
 from weft.frontier import Frontier, JobHome, Store, find_home, parse_store
+from weft.markup import DEFAULT_LIMITS, PageLimits
 from weft.records import HostKey, Order, Picker, SeenKind, Strategy
 from weft.sinks.archive import is_archive
 from weft.sinks.base import Schema, SinkConfig

@@ -19,10 +19,10 @@ from scrapy.utils.project import get_project_settings, inside_project
 from scrapy.utils.spider import iter_spider_classes
 
 from weft._version import __version__
-from weft.engine.links.markup import DEFAULT_LIMITS
 from weft.engine.naming import digest, name_job
 from weft.engine.spiders.site import SiteSpider
 from weft.errors import ConfigError, TargetError
+from weft.markup import DEFAULT_LIMITS
 from weft.urls import browser_url, canonical_url, host_key
 
 ADDON = "weft.Addon"

@@ -14,7 +14,7 @@ WARC_SCHEME = "warc://"
 Headers = tuple[tuple[bytes, bytes], ...]
 
 
-class Page(msgspec.Struct, frozen=True):
+class RawPage(msgspec.Struct, frozen=True):
     """A request and the response to it."""
 
     url: str
@@ -50,7 +50,7 @@ class Archive(Protocol):
 
     async def open(self) -> None: ...
 
-    async def store(self, pages: Sequence[Page]) -> None: ...
+    async def store(self, pages: Sequence[RawPage]) -> None: ...
 
     async def clear(self) -> None:
         """Remove all pages of the job, because its crawl starts over."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from weft.engine.claims.inhand import InHand
 from weft.records import Claim, Outcome, PackedRequest
 from weft.sinks import KeyedItem
-from weft.sinks.archive import Page
+from weft.sinks.archive import RawPage
 
 #: With more links than this waiting for the frontier, no more requests are served.
 MAX_LINKS = 20_000
@@ -29,7 +29,7 @@ class RoundInput(NamedTuple):
 
     links: list[PackedRequest]
     items: list[KeyedItem]
-    pages: list[Page]
+    pages: list[RawPage]
     ended: list[Ended]
 
 
@@ -40,7 +40,7 @@ class Buffer:
         self._note = note
         self._links: list[PackedRequest] = []
         self._items: list[KeyedItem] = []
-        self._pages: list[Page] = []
+        self._pages: list[RawPage] = []
         self._pages_bytes = 0
         self._ended: list[Ended] = []
 
@@ -52,7 +52,7 @@ class Buffer:
         self._items.append(item)
         self._note()
 
-    def put_page(self, page: Page) -> None:
+    def put_page(self, page: RawPage) -> None:
         self._pages.append(page)
         self._pages_bytes += len(page.body)
         self._note()

@@ -16,7 +16,7 @@ from weft.clock import monotonic_s
 from weft.engine.settings import JobConfig
 from weft.errors import SinkDownError
 from weft.sinks import KeyedItem, Sink, make_sink
-from weft.sinks.archive import Archive, Page, make_archive
+from weft.sinks.archive import Archive, RawPage, make_archive
 from weft.sinks.deadletters import DeadLetters
 
 #: The pause between two attempts doubles, from the first to the longest.
@@ -85,7 +85,7 @@ class Delivery:
     def _outputs(self) -> list[Sink | Archive]:
         return [*self._sinks, *self._archives]
 
-    async def store(self, items: Sequence[KeyedItem], pages: Sequence[Page] = ()) -> None:
+    async def store(self, items: Sequence[KeyedItem], pages: Sequence[RawPage] = ()) -> None:
         """Returns when all sinks and archives have stored them. Raises StoreError if one fails."""
         storing = [self._store(sink, items) for sink in self._sinks] if items else []
         archiving = [archive.store(pages) for archive in self._archives] if pages else []

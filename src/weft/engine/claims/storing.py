@@ -10,7 +10,7 @@ from weft.engine.politeness.hostkeys import HostKeys
 from weft.frontier import Frontier
 from weft.records import AddStatus, PackedRequest
 from weft.sinks import KeyedItem
-from weft.sinks.archive import Page
+from weft.sinks.archive import RawPage
 
 
 class Storing:
@@ -37,7 +37,7 @@ class Storing:
             lambda links, statuses: None
         )
 
-    async def store(self, items: Sequence[KeyedItem], pages: Sequence[Page]) -> None:
+    async def store(self, items: Sequence[KeyedItem], pages: Sequence[RawPage]) -> None:
         """Keep the claims meanwhile: a sink may be down for a long time."""
         if not items and not pages:
             return

@@ -13,14 +13,14 @@ from scrapy.http import Headers, Response
 
 from weft.clock import Clock
 from weft.sinks.archive import Headers as Pairs
-from weft.sinks.archive import Page
+from weft.sinks.archive import RawPage
 
 #: Why a response is incomplete, in WARC terms, by Scrapy's flag for it.
 _TRUNCATED: Mapping[str, str] = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
 
 class Capture:
-    def __init__(self, crawler: Crawler, put: Callable[[Page], None], clock: Clock) -> None:
+    def __init__(self, crawler: Crawler, put: Callable[[RawPage], None], clock: Clock) -> None:
         self._put = put
         self._clock = clock
         crawler.signals.connect(self._note, signals.response_downloaded)
@@ -30,8 +30,8 @@ class Capture:
             self._put(to_page(request, response, self._clock.now_ms()))
 
 
-def to_page(request: Request, response: Response, fetched_at_ms: int) -> Page:
-    return Page(
+def to_page(request: Request, response: Response, fetched_at_ms: int) -> RawPage:
+    return RawPage(
         url=response.url,
         status=response.status,
         headers=_pairs(response.headers),

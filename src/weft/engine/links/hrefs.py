@@ -20,7 +20,7 @@ from selectolax.lexbor import LexborHTMLParser
 from w3lib.html import HTML5_WHITESPACE
 from w3lib.url import safe_url_string
 
-from weft.engine.links.markup import find_excess, parse_page
+from weft.markup import find_excess, parse_page
 
 _trees: WeakKeyDictionary[TextResponse, LexborHTMLParser | None] = WeakKeyDictionary()
 

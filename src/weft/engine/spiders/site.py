@@ -17,10 +17,10 @@ from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 from selectolax.lexbor import LexborHTMLParser
 
-from weft.engine.links.markup import find_excess, parse_page
 from weft.engine.requests.follow import FollowAll
 from weft.engine.requests.recent import RecentNumbers
 from weft.engine.scrapy.scheduler import crawl_of
+from weft.markup import find_excess, parse_page
 from weft.urls import NO_URL, host_key
 
 _IGNORED = tuple(f".{extension}" for extension in IGNORED_EXTENSIONS)

@@ -27,7 +27,7 @@ from typing import BinaryIO
 from weft._version import __version__
 from weft.clock import Clock, SystemClock
 from weft.errors import StoreError, StoreLockedError
-from weft.sinks.archive import Page
+from weft.sinks.archive import RawPage
 from weft.sinks.disk.blocking import BlockingOutput
 from weft.sinks.disk.errors import errors_of
 from weft.sinks.disk.lockedfile import LockedFile
@@ -63,7 +63,7 @@ class WarcArchive(BlockingOutput):
         self._file: LockedFile | None = None
         self._number = 0
 
-    async def store(self, pages: Sequence[Page]) -> None:
+    async def store(self, pages: Sequence[RawPage]) -> None:
         await self._thread.run(self._store, pages)
 
     def _open(self) -> None:
@@ -78,7 +78,7 @@ class WarcArchive(BlockingOutput):
             self._recover_left()
         self._is_open = True
 
-    def _store(self, pages: Sequence[Page]) -> None:
+    def _store(self, pages: Sequence[RawPage]) -> None:
         self._check_open()
         with errors_of(self._directory):
             for records in self._portions(pages):
@@ -86,7 +86,7 @@ class WarcArchive(BlockingOutput):
                 if self._size_bytes() >= self._max_file_bytes:
                     self._finish_file()
 
-    def _portions(self, pages: Sequence[Page]) -> Iterator[bytes]:
+    def _portions(self, pages: Sequence[RawPage]) -> Iterator[bytes]:
         """The records of all pages, in portions that each go to one file."""
         portion = BytesIO()
         for page in pages:

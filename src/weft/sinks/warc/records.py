@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from warcio.warcwriter import WARCWriter
 
-from weft.sinks.archive import Headers, Page
+from weft.sinks.archive import Headers, RawPage
 from weft.urls import without_password
 
 VERSION = "1.1"
@@ -30,7 +30,7 @@ def info_record(filename: str, info: Mapping[str, str]) -> bytes:
     return out.getvalue()
 
 
-def page_records(page: Page) -> bytes:
+def page_records(page: RawPage) -> bytes:
     """Return the response and its request."""
     out = BytesIO()
     writer = WARCWriter(out, warc_version=VERSION)
@@ -70,19 +70,19 @@ def warc_date(at_ms: int) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def response_head(page: Page) -> bytes:
+def response_head(page: RawPage) -> bytes:
     # Scrapy does not keep the reason phrase. It may be empty, but its space is required.
     protocol = page.protocol if page.protocol.startswith("HTTP/") else "HTTP/2"
     return _head(f"{protocol} {page.status} ", true_headers(page))
 
 
-def true_headers(page: Page) -> Iterator[tuple[bytes, bytes]]:
+def true_headers(page: RawPage) -> Iterator[tuple[bytes, bytes]]:
     """Rename the headers that are wrong for the body as it is stored."""
     for name, value in page.headers:
         yield (name if _is_true(page, name.lower(), value) else PREFIX + name), value
 
 
-def _is_true(page: Page, name: bytes, value: bytes) -> bool:
+def _is_true(page: RawPage, name: bytes, value: bytes) -> bool:
     if name == b"transfer-encoding":
         return False
     if not page.body:  # the answer to HEAD, or 304: they describe another body
@@ -94,13 +94,13 @@ def _is_true(page: Page, name: bytes, value: bytes) -> bool:
     return True
 
 
-def request_head(page: Page) -> bytes:
+def request_head(page: RawPage) -> bytes:
     url = urlsplit(page.url)
     target = (url.path or "/") + (f"?{url.query}" if url.query else "")
     return _head(f"{page.method} {target} HTTP/1.1", _request_headers(page, url.netloc))
 
 
-def _request_headers(page: Page, netloc: str) -> Headers:
+def _request_headers(page: RawPage, netloc: str) -> Headers:
     sent = tuple(pair for pair in page.request_headers if pair[0].lower() not in _SECRET)
     names = {name.lower() for name, _ in sent}
     length = b"%d" % len(page.request_body)

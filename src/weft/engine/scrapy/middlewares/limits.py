@@ -10,9 +10,9 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 
-from weft.engine.links.markup import PageLimits, find_long_tag
 from weft.engine.scrapy.middlewares.base import CrawlMiddleware
 from weft.engine.spiders.site import SiteSpider
+from weft.markup import PageLimits, find_long_tag
 
 
 class LimitsMiddleware(CrawlMiddleware):

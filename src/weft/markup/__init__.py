@@ -8,13 +8,13 @@ possible tags. `attributes` reads tags that may be long; `reduce` removes what i
 what is not.
 """
 
-from weft.engine.links.markup.limits import (
+from weft.markup.limits import (
     DEFAULT_LIMITS,
     Excess,
     PageLimits,
     find_excess,
     find_long_tag,
 )
-from weft.engine.links.markup.tree import parse_page
+from weft.markup.tree import parse_page
 
 __all__ = ["DEFAULT_LIMITS", "Excess", "PageLimits", "find_excess", "find_long_tag", "parse_page"]

@@ -5,8 +5,8 @@ from collections import Counter
 
 import msgspec
 
-from weft.engine.links.markup.attributes import has_tag_with_more, root_attributes
-from weft.engine.links.markup.reduce import ATTRIBUTES, reduced
+from weft.markup.attributes import has_tag_with_more, root_attributes
+from weft.markup.reduce import ATTRIBUTES, reduced
 
 #: Up to this size a page is cheap, whatever it contains.
 SMALL_BYTES = 8_192

@@ -1,0 +1,1 @@
+"""What a crawl without code means: how pages are read."""

@@ -1,0 +1,1 @@
+"""Reads the metadata of an article page."""

@@ -1,0 +1,129 @@
+"""A page becomes a reading, within its limits."""
+
+import json
+import subprocess
+import sys
+from datetime import date
+
+import pytest
+
+from weft.boards.fields import parse_rules
+from weft.boards.reading.article.simhash import simhash
+from weft.boards.reading.kind import Provenance
+from weft.boards.reading.reading import ReadOptions, read
+from weft.demo import news
+from weft.errors import PageError
+
+URL = "https://example.org/news/town/story.html"
+ARTICLE = next(iter(news.article_pages().values())).encode()
+LIST = news.list_pages()["/news/town/"].encode()
+
+#: Reads a page in a process of its own; tells what came of it, and the time and memory it took.
+READ = """
+import json, resource, sys
+from time import process_time
+from weft.boards.reading.reading import read, ReadOptions
+from weft.errors import PageError
+
+page = eval(sys.argv[1])
+read(b"<p>what is imported only once</p>", options=ReadOptions(is_article=True))
+started_s = process_time()
+try:
+    read(page, "https://example.org/", options=ReadOptions(is_article=True))
+    problem = ""
+except PageError as error:
+    problem = str(error)
+peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps([problem, process_time() - started_s, peak_mb]))
+"""
+
+
+def test_an_article_is_read_with_all_its_fields() -> None:
+    reading = read(ARTICLE, URL)
+    assert reading.kind == "data"
+    assert reading.judgement.article.reasons
+    assert reading.article is not None
+    assert reading.article.title == reading.title
+    assert reading.article.simhash == f"{simhash(reading.article.body):016x}"
+    assert reading.links == ()
+
+
+def test_a_list_is_not_read_as_an_article() -> None:
+    reading = read(LIST, URL)
+    assert (reading.kind, reading.article) == ("nav", None)
+    assert len(reading.links) == news.PER_PAGE
+    assert reading.next == ("https://example.org/news/town/page-2.html",)
+
+
+def test_article_and_list_tell_what_the_page_announces() -> None:
+    head = b'<link rel="canonical" href="/own"><link rel="alternate" href="/feed" '
+    head += b'type="application/rss+xml">'
+    for page in (ARTICLE, LIST):
+        reading = read(head + page, URL)
+        assert reading.canonical_url == "https://example.org/own"
+        assert reading.feeds == ("https://example.org/feed",)
+        assert reading.article is None or reading.article.canonical_url == reading.canonical_url
+
+
+def test_a_list_is_read_as_an_article_if_asked() -> None:
+    reading = read(LIST, URL, options=ReadOptions(is_article=True))
+    assert reading.kind == "nav"
+    assert reading.article is not None
+
+
+def test_how_a_crawl_came_to_a_page_changes_its_kind() -> None:
+    page = b"<h1>A short note</h1><p>The mill is closed on Monday.</p>"
+    linked = Provenance(links=20, topic_links=20)
+    assert read(page, URL, provenance=linked).kind == "data"
+    assert read(page, URL, provenance=Provenance(links=20)).kind == "nav"
+
+
+def test_fast_reading_finds_the_same_text_in_another_way() -> None:
+    fast = read(ARTICLE, URL, options=ReadOptions(is_fast=True))
+    assert fast.article is not None
+    assert "oak planks" in fast.article.body
+    assert fast.method == "resiliparse"
+
+
+def test_rules_replace_fields_and_name_what_they_did_not_find() -> None:
+    rules = parse_rules(b"fields: {title: title, body: '.meta', shop: .shop}", "rules.yaml")
+    reading = read(ARTICLE, URL, options=ReadOptions(rules=rules))
+    assert reading.article is not None
+    assert reading.title == reading.article.title != read(ARTICLE, URL).title
+    assert reading.article.simhash == f"{simhash(reading.article.body):016x}"
+    assert list(reading.unmatched) == ["shop"]
+
+
+def test_a_date_after_tomorrow_is_not_believed() -> None:
+    assert read(ARTICLE, URL, today=date(2025, 3, 31)).article.published == "2025-03-31"  # type: ignore[union-attr]
+    assert read(ARTICLE, URL, today=date(2025, 3, 1)).article.published == ""  # type: ignore[union-attr]
+
+
+def test_a_page_that_takes_too_long_is_given_up() -> None:
+    with pytest.raises(PageError, match="longer than"):
+        read(ARTICLE * 20, URL, options=ReadOptions(seconds=0.0001))
+
+
+@pytest.mark.parametrize(
+    ("page", "limit"),
+    [
+        pytest.param("b'<p>words ' * 2_000_000", "BYTES", id="20 MB"),
+        pytest.param("b'<div>' * 100_000", "DEPTH", id="100,000 deep"),
+        pytest.param("b'<b>' * 100_000", "", id="100,000 times bold"),
+        pytest.param("b'<a href=x>' * 99_000", "", id="99,000 links"),
+        pytest.param("b'<p>some words of a long page</p>' * 99_000", "TAGS", id="many tags"),
+        pytest.param("b'<p>' + b'words and words ' * 590_000", "", id="9 MB of text"),
+        pytest.param("('<p>' + '文字' * 1_500_000).encode()", "", id="9 MB of Chinese"),
+        pytest.param("b'<table><tr><td>' * 1_900", "", id="nested tables"),
+        pytest.param("b' ' * 5_000_000 + b'<p>x', ", "", id="white space"),
+    ],
+)
+def test_no_page_takes_longer_or_more_memory_than_its_limit(page: str, limit: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", READ, page.rstrip(", ")], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    problem, seconds, peak_mb = json.loads(done.stdout)
+    assert limit in problem
+    assert seconds < 2.5
+    assert peak_mb < 500
