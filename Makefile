@@ -76,7 +76,7 @@ third-party:
 coverage: setup servers
 	@rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -m 'not long' $(PARALLEL) \
-		tests/contracts tests/crawl tests/machines tests/shared tests/unit
+		tests/cli tests/contracts tests/crawl tests/machines tests/shared tests/unit
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -226,3 +227,40 @@ async def test_what_others_leave_behind_in_the_event_loop_is_reported(
     async with Client(own_server.url), Client(own_server.url):
         asyncio.get_running_loop().create_future().set_exception(problem)
     assert "never retrieved" in caplog.text
+
+
+async def test_what_others_do_with_such_reports_stays_theirs(own_server: RedisServer) -> None:
+    reported: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda loop, context: reported.append(context))
+    async with Client(own_server.url):
+        loop.call_exception_handler({"message": "theirs", "exception": ValueError("a bug")})
+    assert [context["message"] for context in reported] == ["theirs"]
+
+
+async def test_a_server_that_lacks_its_replicas_holds_the_crawl(own_server: RedisServer) -> None:
+    own_server.ask("CONFIG", "SET", "min-replicas-to-write", 1)
+    async with Client(own_server.url, patience_s=0.0) as client:
+        with pytest.raises(StoreError, match=r"lacks its replicas .* nothing is lost"):
+            await client.run([("SET", "weft:jobs", 1)])
+
+
+async def test_who_may_not_ask_which_server_answers_takes_each_connection_for_another(
+    own_server: RedisServer,
+) -> None:
+    own_server.ask("ACL", "SETUSER", "me", "on", ">pass", "~*", "+@all", "-info")
+    async with Client(own_server.url.replace("://", "://me:pass@")) as client:
+        assert await client.run([("PING",)]) == [True]
+        assert client.restarts == 0
+        assert client.server_age_s == math.inf
+        own_server.ask("CLIENT", "KILL", "TYPE", "normal")
+        assert await client.run([("PING",)]) == [True]
+        assert client.restarts >= 1
+
+
+async def test_who_may_not_load_scripts_is_told_at_once(own_server: RedisServer) -> None:
+    own_server.ask("ACL", "SETUSER", "me", "on", ">pass", "~*", "+@all", "-script")
+    frontier = RedisFrontier(own_server.url.replace("://", "://me:pass@"), "job")
+    with pytest.raises(StoreError, match=r"cannot be used.*script"):
+        async with frontier:
+            await frontier.add(requests(1))

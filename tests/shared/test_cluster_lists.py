@@ -139,3 +139,16 @@ async def test_workers_are_listed_until_they_are_buried(setup: Kit) -> None:
         [lost] = (await workers.of(["j"]))["j"]
         assert lost.is_lost
         assert lost.state == "lost"
+
+
+async def test_all_workers_are_forgotten_by_one_who_knows_that_none_lives(
+    redis_server: RedisServer,
+) -> None:
+    async with Client(redis_server.url) as client:
+        for job, name in (("j", "one"), ("j", "two"), ("other", "three")):
+            await Membership(client, job, name).meet(Status(), seats=1, patience_ms=0)
+        await Workers(client).forget("j")
+        found = await Workers(client).of(["j", "other"])
+        assert [[worker.name for worker in found[job]] for job in ("j", "other")] == [[], ["three"]]
+        view = await Membership(client, "j", "new").meet(Status(), seats=1, patience_ms=0)
+        assert [(member.name, member.number) for member in view.members] == [("new", 0)]

@@ -121,6 +121,15 @@ async def test_tokens_are_not_used_again_after_clearing(redis_server: RedisServe
         assert await frontier.finish(done(old)) == [False] * 5
 
 
+async def test_what_is_learned_after_clearing_is_known(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        await frontier.add(requests(2))
+        await frontier.clear()
+        await frontier.learn([requests(1)[0].fingerprint])
+        async with make(redis_server) as other:
+            assert await other.add(requests(2)) == [AddStatus.KNOWN, AddStatus.QUEUED]
+
+
 async def test_who_joins_takes_the_shape_that_the_job_has(redis_server: RedisServer) -> None:
     async with make(redis_server, shared=SharedConfig(buckets=3, virtual_nodes=8)) as one:
         await one.add(requests(20))

@@ -511,6 +511,16 @@ async def test_a_crawl_whose_worker_is_gone_starts_over(redis_server: RedisServe
         assert await two.frontier.begin(is_fresh=False, is_rerun=True)
 
 
+async def test_leases_are_free_at_once_when_their_workers_are_known_to_be_dead(
+    setup: Kit,
+) -> None:
+    async with workers(setup) as [one, two]:
+        await one.hold(0, 1)
+        assert (await two.hold(0, 1, may_evict=False)).buckets == []
+        await two.frontier.forget_leases()
+        assert (await two.hold(0, 1, may_evict=False)).buckets == [0, 1]
+
+
 # Races
 
 

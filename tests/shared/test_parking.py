@@ -8,7 +8,9 @@ from launchers.redis import RedisServer
 from servers import all_keys
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.redis import RedisFrontier
-from weft.records import AddStatus, Order, PageKind
+from weft.frontier.redis.layout import BLOCK_SIZE
+from weft.frontier.redis.parking import Parking
+from weft.records import AddStatus, Claims, Order, PageKind
 from weft.testing.frontier_contract import done, request, requests
 
 
@@ -131,3 +133,28 @@ async def test_parked_requests_are_explained_and_cleared(redis_server: RedisServ
         assert await frontier.add(added) == [AddStatus.QUEUED] * 2_500
         await frontier.clear()
     assert all_keys(redis_server) == []
+
+
+async def test_who_comes_second_neither_parks_nor_unparks(redis_server: RedisServer) -> None:
+    async with make(redis_server, limit=5) as frontier:
+        await frontier.add(requests(5 + BLOCK_SIZE))
+        [bucket] = frontier._buckets.layout.buckets
+        parking = Parking(frontier._client, frontier._config.order)
+        before = redis_server.ask("LLEN", f"{bucket.prefix}blocks:data:a")
+        assert before == 1
+        await parking.compress(bucket, "a", PageKind.DATA)
+        assert redis_server.ask("LLEN", f"{bucket.prefix}blocks:data:a") == before
+        assert not await parking.unpark(bucket, "b", now_ms=0)
+        assert (await frontier.stats()).parked == BLOCK_SIZE
+
+
+async def test_a_host_that_another_has_unparked_meanwhile_changes_nothing(
+    redis_server: RedisServer,
+) -> None:
+    async with make(redis_server, limit=5) as frontier:
+        await frontier.add(requests(1))
+        [bucket] = frontier._buckets.layout.buckets
+        redis_server.ask("SADD", f"{bucket.prefix}hungry", "a")
+        claims = await frontier.claim("me", 5)
+        assert (len(claims.claims), claims.next_in_ms) == (1, None)
+        assert await frontier.claim("me", 5) == Claims([], None)

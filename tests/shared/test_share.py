@@ -1,6 +1,7 @@
 """Shares of several workers: who serves which bucket as workers come, go and hang."""
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ from weft.engine.claims.assembly import make_claim_parts
 from weft.engine.claims.delivery import Delivery
 from weft.engine.claims.rounds import Rounds
 from weft.engine.claims.share import Share
+from weft.errors import WeftError
 from weft.frontier.redis import RedisFrontier
 from weft.records import Claim, Ending, Outcome, Stats, Strategy
 from weft.redis.client import Client
@@ -528,6 +530,43 @@ async def test_a_share_that_cannot_go_on_says_so(redis_server: RedisServer) -> N
         await until(lambda: bool(a.errors), "it says that it cannot go on")
         assert "WRONGTYPE" in str(a.errors[0])
         redis_server.ask("FLUSHALL")
+
+
+async def test_a_share_that_meets_a_bug_ends_the_crawl_instead_of_leaving_it_waiting(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(state: JobState) -> None:
+        raise ValueError("a bug")
+
+    async with peers(redis_server, "a") as [a]:
+        a.share.after_beat = fail
+        await a.share.run()
+    [told] = a.errors
+    assert isinstance(told, WeftError)
+    assert "ValueError('a bug')" in str(told)
+    assert "the share failed" in caplog.text
+
+
+async def test_a_share_that_was_closed_sends_no_more_signs_of_life(
+    redis_server: RedisServer,
+) -> None:
+    async with peers(redis_server, "a") as [a]:
+        a.share.after_beat = lambda state: closing.append(asyncio.ensure_future(a.share.close()))
+        closing: list[asyncio.Future[None]] = []
+        await a.share.run()
+        await asyncio.gather(*closing)
+    assert len(closing) == 1
+    assert a.errors == []
+
+
+async def test_claims_are_not_renewed_before_the_leases_are_sure(old_server: RedisServer) -> None:
+    async with peers(old_server, "a") as [a]:
+        worker = Worker(a)
+        await worker.renewals.renew()
+        assert worker.renewals.due_at_s == -math.inf
+        await a.share.beat()
+        await worker.renewals.renew()
+        assert worker.renewals.is_sure
 
 
 # What the workers are ordered to do

@@ -93,6 +93,17 @@ async def test_a_crawl_that_is_closed_does_not_wait_forever(
     assert delivery.items == 0
 
 
+async def test_who_closes_a_crawl_again_does_not_prolong_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    delivery = delivery_to(Moody(*[SinkDownError("it is down")] * 10_000))
+    for closing_s in (0.0, 1_000.0):
+        monkeypatch.setattr(module, "CLOSING_S", closing_s)
+        delivery.hurry()
+    with pytest.raises(SinkDownError):
+        await delivery.store([item(1)])
+
+
 async def test_other_failures_are_raised_at_once() -> None:
     good, full = Moody(), Moody(StoreError("no space left"))
     with pytest.raises(StoreError, match="no space left"):

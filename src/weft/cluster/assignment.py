@@ -138,7 +138,9 @@ class _Ranks:
     def best(self, bucket: int, holders: Mapping[int, str], copies: int) -> tuple[str, ...]:
         """The names of the highest-ranked members present; `copies` is at most their number."""
         found: dict[str, None] = {}
-        for seat in chain(self._favourites(bucket), self._all(bucket, holders)):
+        for seat in chain(  # pragma: no branch - there are enough of them
+            self._favourites(bucket), self._all(bucket, holders)
+        ):
             if seat in holders:
                 found[holders[seat]] = None
                 if len(found) == copies:

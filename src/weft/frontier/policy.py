@@ -256,7 +256,7 @@ def count_ending(stats: Stats, ending: Ending) -> None:
             stats.replaced += 1
         case Ending.FAILED:
             stats.failed += 1
-        case Ending.DROPPED:
+        case Ending.DROPPED:  # pragma: no branch - there is no other
             stats.refused += 1
 
 

@@ -185,7 +185,7 @@ class Client:
             except (RedisError, *_AWAY) as problem:
                 if _reason(problem) is None:
                     raise _translate(self._place, problem) from problem
-                return  # down again: the caller's next attempt will notice
+                return  # pragma: no cover - down again: the caller's next attempt will notice
 
     async def _greet(self, connection: AbstractConnection) -> None:
         """Check which server a new connection reaches. One that we do not know may have lost what
@@ -256,7 +256,7 @@ _losses: deque[BaseException | None] = deque(maxlen=32)
 def _note_loss(connection: AbstractConnection) -> None:
     """Record the error that ends this connection."""
     reader: Any = getattr(connection, "_reader", None)
-    if reader is None:
+    if reader is None:  # pragma: no cover - redis-py has just connected it
         return
     set_exception = reader.set_exception
 

@@ -106,7 +106,7 @@ def start_child(
 
 def bound_to_us(command: Sequence[str], death_signal: signal.Signals) -> list[str]:
     """A command that gets `death_signal` when the thread that starts it ends. Needs Linux."""
-    if sys.platform != "linux":
+    if sys.platform != "linux":  # pragma: no cover - depends on the platform
         return list(command)
     shim = [sys.executable, "-I", "-S", "-c", _BOUND_TO_PARENT]
     return [*shim, str(os.getpid()), str(int(death_signal)), *command]

@@ -42,7 +42,7 @@ class Article(Metadata, frozen=True):
     #: 16 hexadecimal digits that differ in few bits from those of a similar body.
     simhash: str = ""
     #: Fields that only the rules name.
-    extra: dict[str, Any] = {}
+    extra: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Reading(msgspec.Struct, frozen=True):

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import msgspec
 
-if sys.version_info >= (3, 14):
+if sys.version_info >= (3, 14):  # pragma: no cover - depends on the Python
     from compression import zstd
-else:
+else:  # pragma: no cover - depends on the Python
     from backports import zstd
 
 Record = TypeVar("Record", bound=msgspec.Struct)
