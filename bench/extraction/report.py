@@ -24,7 +24,7 @@ def table_of(score: Any, pages: Sequence[Any], said: Mapping[str, Said]) -> Tabl
     for row, place in _rows(score, pages):
         for name, rows in said.items():
             cells = _cells(score, [score.Case(p, rows.get((p.set, p.id), {})) for p in place])
-            if any(cells[:-2]):
+            if any(cell is not None for cell in cells[:-2]):
                 table.add_row(row, name, *map(_shown, cells))
     return table
 

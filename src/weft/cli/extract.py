@@ -97,7 +97,8 @@ async def _show(sources: Sequence[PageSource], options: ReadOptions, *, as_json:
                 failed += 1
                 warn(f"weft: {page.source}: {page.problem}", "red")
             if as_json:
-                say(msgspec.json.encode(as_object(page)).decode())
+                sys.stdout.buffer.write(msgspec.json.encode(as_object(page)) + b"\n")
+                sys.stdout.buffer.flush()  # who reads it wants it as it comes
             elif page.reading:
                 for line in report_lines(page.source, page.reading):
                     say(line)

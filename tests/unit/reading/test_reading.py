@@ -20,7 +20,8 @@ LIST = news.list_pages()["/news/town/"].encode()
 
 #: Reads a page in a process of its own; tells what came of it, and the time and memory it took.
 READ = """
-import json, resource, sys
+import json, re, sys
+from pathlib import Path
 from time import process_time
 from weft.boards.reading.reading import read, ReadOptions
 from weft.errors import PageError
@@ -33,7 +34,7 @@ try:
     problem = ""
 except PageError as error:
     problem = str(error)
-peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+peak_mb = int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
 print(json.dumps([problem, process_time() - started_s, peak_mb]))
 """
 
