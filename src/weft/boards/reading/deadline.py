@@ -4,8 +4,8 @@ Libraries that read pages have no time limit, and no size of a page says how lon
 timer interrupts the thread that works, wherever it is in Python code.
 """
 
+import _thread
 import ctypes
-import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -33,22 +33,28 @@ class _Interruption:
     """An exception that is raised in this thread after a time, unless it is withdrawn."""
 
     def __init__(self, seconds: float) -> None:
-        self._thread = threading.get_ident()
+        self._seconds = seconds
+        self._thread = _thread.get_ident()
         # Held while the exception is set, so that none is set after `withdraw`.
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()
         self._is_withdrawn = False
-        self._timer = threading.Timer(seconds, self._interrupt)
-        self._timer.daemon = True
+        # Held until the interruption is withdrawn.
+        self._running = _thread.allocate_lock()
 
     def start(self) -> None:
-        self._timer.start()
+        self._running.acquire()
+        # Not a Thread: Python keeps a weak reference to those, and ignores what is raised while it
+        # clears one.
+        _thread.start_new_thread(self._interrupt, ())
 
     def withdraw(self) -> None:
         with self._lock:
             self._is_withdrawn = True
-        self._timer.cancel()
+        self._running.release()
 
     def _interrupt(self) -> None:
+        if self._running.acquire(timeout=max(0.0, self._seconds)):
+            return
         with self._lock:
             if not self._is_withdrawn:
                 error = ctypes.py_object(_TooLateError)
