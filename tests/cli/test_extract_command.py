@@ -169,6 +169,15 @@ def test_many_files_are_read_in_their_order_by_several_processes(
     assert all(page["title"] for page in found)
 
 
+def test_redirects_are_followed(weft: Weft) -> None:
+    with SiteServer(Site(pages=3)) as server:
+        done = weft("extract", server.url + "r/1", "--json")
+    [found] = objects(done.stdout)
+    assert found["source"] == server.url + "r/1"
+    assert found["url"] == server.url + "p/1.html"
+    assert found["title"]
+
+
 def test_robots_txt_is_obeyed(weft: Weft) -> None:
     with SiteServer(Site(pages=3, robots="User-agent: *\nDisallow: /")) as server:
         done = weft("extract", server.url)

@@ -31,8 +31,8 @@ def extract(
         str,
         typer.Option(
             metavar="URL",
-            help="The URL of a page that is a file or comes from standard input. Without it, "
-            "relative links cannot be resolved.",
+            help="The URL of a page that is a file or comes from standard input. Default: what "
+            "the page calls its own; without any, relative links cannot be resolved.",
             show_default=False,
         ),
     ] = "",

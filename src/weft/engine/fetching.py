@@ -24,6 +24,7 @@ _SETTINGS: dict[str, Any] = {
     "USER_AGENT": SITE_SETTINGS["USER_AGENT"],
     "ROBOTSTXT_OBEY": True,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+    "HTTPERROR_ALLOW_ALL": True,
     "DOWNLOAD_MAXSIZE": DEFAULT_LIMITS.max_bytes,
     "DOWNLOAD_TIMEOUT": 30,
     "RETRY_TIMES": 1,
@@ -70,7 +71,6 @@ class _Fetcher(Spider):
                     dont_filter=True,
                     errback=self._failed,
                     cb_kwargs={"asked": url},
-                    meta={"handle_httpstatus_all": True},
                 )
             except ValueError as problem:
                 self._on_page(FetchedPage(url, problem=f"it is no URL: {problem}"))

@@ -166,6 +166,8 @@ class _Fetched:
 
         try:
             await fetch_pages(list(self._pages), arrived)
+            for url in self._pages:
+                arrived(FetchedPage(url, problem="it cannot be fetched"))
         except Exception as problem:
             for page in self._pages.values():
                 if not page.done():
