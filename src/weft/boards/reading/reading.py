@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from weft.boards.fields import NO_RULES, FieldRules, apply_rules
+from weft.boards.fields.apply import DEFAULT_SECONDS as RULES_SECONDS
 from weft.boards.reading.announced import find_announced
 from weft.boards.reading.article.body import Body, read_body
 from weft.boards.reading.article.dates import is_day_first
@@ -117,7 +118,8 @@ def read(
         return judged
     metadata = _in_time(left_s(), lambda: find_metadata(opened, today))
     body = read_body(opened, metadata.title, fast=options.is_fast, seconds=left_s())
-    found = apply_rules(opened, options.rules, day_first=is_day_first(opened))
+    rules_s = max(0.0, min(RULES_SECONDS, left_s()))
+    found = apply_rules(opened, options.rules, day_first=is_day_first(opened), seconds=rules_s)
     article = _signed(msgspec.structs.replace(_article(judged, metadata, body), **found.values))
     return msgspec.structs.replace(
         judged,
