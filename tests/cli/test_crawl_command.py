@@ -198,6 +198,16 @@ def test_a_crawl_that_fetched_nothing_has_failed(weft: Weft) -> None:
     assert "Traceback" not in ended.stderr
 
 
+def test_a_crawl_that_goes_on_with_a_dead_link_has_not_failed(weft: Weft) -> None:
+    with SiteServer(Site(pages=1)) as server:
+        command = ("crawl", server.url, f"{server.url}missing/1", "-s", "CONCURRENT_REQUESTS=1")
+        assert weft(*command, "--max-pages", "1").returncode == 0
+        ended = weft(*command)
+    assert "continues: 1 queued, 1 done" in ended.stderr
+    assert "0 pages" in ended.stdout
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_a_spider_that_raises_has_failed(weft: Weft, tmp_path: Path) -> None:
     broken = SPIDER.replace('yield {"url"', 'raise ValueError("oops")\n        yield {"url"')
     (tmp_path / "books.py").write_text(broken)

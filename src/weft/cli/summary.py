@@ -69,8 +69,11 @@ def exit_code(report: Report) -> int:
         raise report.error
     if report.reason == "shutdown":
         return INTERRUPTED
-    has_met_trouble = report.failures or report.refused or report.progress.stats.held
-    is_fruitless = report.progress.pages == 0 and has_met_trouble
+    stats = report.progress.stats
+    has_met_trouble = report.failures or report.refused or stats.held
+    # A run that goes on may have nothing but dead links left.
+    has_pages = report.progress.pages > 0 or stats.done > 0
+    is_fruitless = has_met_trouble and not has_pages
     has_faults = "spider error" in report.failures or report.item_errors
     if is_fruitless:
         warn("weft: not a single page could be fetched", "red")
