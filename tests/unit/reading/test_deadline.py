@@ -1,5 +1,7 @@
 """Work that takes too long is interrupted, and nothing is interrupted after it."""
 
+import math
+import sys
 import threading
 
 import pytest
@@ -38,6 +40,27 @@ def test_work_cannot_catch_the_interruption() -> None:
 
     with pytest.raises(TimeoutError):
         within(0.01, stubborn)
+
+
+def test_an_interruption_that_python_ignores_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    ignored: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: ignored.append(lost.exc_type))
+
+    class Lingering:
+        def __del__(self) -> None:
+            endless()
+
+    def work() -> None:
+        Lingering()
+        endless()
+
+    with pytest.raises(TimeoutError):
+        within(0.01, work)
+    assert len(ignored) == 1
+
+
+def test_work_may_take_for_ever() -> None:
+    assert within(math.inf, lambda: count(10)) == 45
 
 
 def test_errors_of_the_work_come_through() -> None:

@@ -1,13 +1,29 @@
 """Ends work on a page that takes too long.
 
 Libraries that read pages have no time limit, and no size of a page says how long they take. So a
-timer interrupts the thread that works, wherever it is in Python code.
+watcher interrupts the thread that works, wherever it is in Python code.
+
+Python ignores what is raised in some places, such as `__del__`, and so an interruption may be lost.
+Then the next one comes soon.
+
+There is one watcher in a process, because Python 3.11 may interrupt a thread that is just being
+started in place of the one that starts it. It sleeps until the first work could be too late, so a
+limit that is not reached costs next to nothing.
 """
 
 import _thread
 import ctypes
+import os
 from collections.abc import Callable
+from contextlib import suppress
+from math import inf
 from typing import TypeVar
+
+from weft.clock import monotonic_s
+
+#: How soon an interruption is repeated if the work goes on. Work that ends needs less time to clean
+#: up, so nothing that it does then is interrupted.
+REPEAT_S = 0.1
 
 Result = TypeVar("Result")
 
@@ -16,46 +32,85 @@ class _TooLateError(BaseException):
     """Raised in the thread that works. Not an Exception: libraries catch those and go on."""
 
 
+class _Work:
+    """Something that a thread does."""
+
+    def __init__(self, seconds: float) -> None:
+        self.thread = ctypes.c_ulong(_thread.get_ident())
+        self.interrupt_at_s = monotonic_s() + seconds
+
+
 def within(seconds: float, work: Callable[[], Result]) -> Result:
     """The result of `work`; raises TimeoutError if it takes longer than that."""
-    interruption = _Interruption(seconds)
+    _watcher.start()
+    watched, works = _Work(seconds), _watcher.works
+    number = id(watched)
     try:
         try:
-            interruption.start()  # it may come at once
+            _watcher.watch(watched)
             return work()
         finally:
-            interruption.withdraw()
+            # Python looks for interruptions in calls of its own code, and after others. So none
+            # comes before both steps are done, and one that was too late for the first comes then.
+            watched.thread.value = 0
+            works.pop(number, None)
     except _TooLateError:
         raise TimeoutError(f"it took longer than {seconds:g} s") from None
 
 
-class _Interruption:
-    """An exception that is raised in this thread after a time, unless it is withdrawn."""
+class _Watcher:
+    """A thread that interrupts others.
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._thread = _thread.get_ident()
-        # Held while the exception is set, so that none is set after `withdraw`.
-        self._lock = _thread.allocate_lock()
-        self._is_withdrawn = False
-        # Held until the interruption is withdrawn.
-        self._running = _thread.allocate_lock()
+    Its methods take no lock: they may be interrupted themselves, also just after they got it.
+    """
+
+    def __init__(self) -> None:
+        self._process = 0
+        #: What is being done, by id.
+        self.works: dict[int, _Work] = {}
+        # When the watcher looks again by itself.
+        self._looks_at_s = inf
+        self._bell = _thread.allocate_lock()
+        self._starting = _thread.allocate_lock()
 
     def start(self) -> None:
-        self._running.acquire()
-        # Not a Thread: Python keeps a weak reference to those, and ignores what is raised while it
-        # clears one.
-        _thread.start_new_thread(self._interrupt, ())
-
-    def withdraw(self) -> None:
-        with self._lock:
-            self._is_withdrawn = True
-        self._running.release()
-
-    def _interrupt(self) -> None:
-        if self._running.acquire(timeout=max(0.0, self._seconds)):
+        """Called before any work of a thread, so nothing interrupts it."""
+        if self._process == os.getpid():
             return
-        with self._lock:
-            if not self._is_withdrawn:
-                error = ctypes.py_object(_TooLateError)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), error)
+        with self._starting:
+            if self._process != os.getpid():  # a child has no thread of its parent
+                self.works.clear()
+                self._bell = _thread.allocate_lock()
+                # Not a Thread: those are joined when Python ends.
+                _thread.start_new_thread(self._run, ())
+                self._process = os.getpid()
+
+    def watch(self, work: _Work) -> None:
+        self.works[id(work)] = work
+        if work.interrupt_at_s < self._looks_at_s:
+            self._ring()
+
+    def _ring(self) -> None:
+        with suppress(RuntimeError):  # it rings already
+            self._bell.release()
+
+    def _run(self) -> None:
+        while True:
+            self._looks_at_s = inf  # whoever comes from now on rings
+            first_s = min((self._look(work) for work in list(self.works.values())), default=inf)
+            self._looks_at_s = first_s
+            wait_s = first_s - monotonic_s()
+            self._bell.acquire(timeout=max(0.0, min(wait_s, _thread.TIMEOUT_MAX)))
+
+    def _look(self, work: _Work) -> float:
+        """Interrupt a work that is late. When to look at it again."""
+        if work.interrupt_at_s > (now_s := monotonic_s()):
+            return work.interrupt_at_s
+        # The number is read and used in one step. No thread has number 0.
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(work.thread, _RAISED)
+        work.interrupt_at_s = now_s + REPEAT_S
+        return work.interrupt_at_s
+
+
+_RAISED = ctypes.py_object(_TooLateError)
+_watcher = _Watcher()
