@@ -32,7 +32,7 @@ class _TooLateError(BaseException):
     """Raised in the thread that works. Not an Exception: libraries catch those and go on."""
 
 
-class _Work:
+class _Watched:
     """Something that a thread does."""
 
     def __init__(self, seconds: float) -> None:
@@ -42,12 +42,12 @@ class _Work:
 
 def within(seconds: float, work: Callable[[], Result]) -> Result:
     """The result of `work`; raises TimeoutError if it takes longer than that."""
-    _watcher.start()
-    watched, works = _Work(seconds), _watcher.works
+    _interrupter.start()
+    watched, works = _Watched(seconds), _interrupter.works
     number = id(watched)
     try:
         try:
-            _watcher.watch(watched)
+            _interrupter.watch(watched)
             return work()
         finally:
             # Python looks for interruptions in calls of its own code, and after others. So none
@@ -58,7 +58,7 @@ def within(seconds: float, work: Callable[[], Result]) -> Result:
         raise TimeoutError(f"it took longer than {seconds:g} s") from None
 
 
-class _Watcher:
+class _Interrupter:
     """A thread that interrupts others.
 
     Its methods take no lock: they may be interrupted themselves, also just after they got it.
@@ -67,7 +67,7 @@ class _Watcher:
     def __init__(self) -> None:
         self._process = 0
         #: What is being done, by id.
-        self.works: dict[int, _Work] = {}
+        self.works: dict[int, _Watched] = {}
         # When the watcher looks again by itself.
         self._looks_at_s = inf
         self._bell = _thread.allocate_lock()
@@ -85,7 +85,7 @@ class _Watcher:
                 _thread.start_new_thread(self._run, ())
                 self._process = os.getpid()
 
-    def watch(self, work: _Work) -> None:
+    def watch(self, work: _Watched) -> None:
         self.works[id(work)] = work
         if work.interrupt_at_s < self._looks_at_s:
             self._ring()
@@ -102,7 +102,7 @@ class _Watcher:
             wait_s = first_s - monotonic_s()
             self._bell.acquire(timeout=max(0.0, min(wait_s, _thread.TIMEOUT_MAX)))
 
-    def _look(self, work: _Work) -> float:
+    def _look(self, work: _Watched) -> float:
         """Interrupt a work that is late. When to look at it again."""
         if work.interrupt_at_s > (now_s := monotonic_s()):
             return work.interrupt_at_s
@@ -113,4 +113,4 @@ class _Watcher:
 
 
 _RAISED = ctypes.py_object(_TooLateError)
-_watcher = _Watcher()
+_interrupter = _Interrupter()
