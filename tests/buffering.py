@@ -72,9 +72,9 @@ class Door(MemoryFrontier):
         self.before_add()
         return await self._frontier.add(requests)
 
-    async def claim(self, owner: str, limit: int) -> Claims:
+    async def claim(self, owner: str, limit: int, *, due_for_ms: int = 0) -> Claims:
         await self._enter(f"claim {limit}")
-        return await self._frontier.claim(owner, limit)
+        return await self._frontier.claim(owner, limit, due_for_ms=due_for_ms)
 
     async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
         await self._enter()

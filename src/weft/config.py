@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import msgspec
 
@@ -57,6 +56,18 @@ class HostLimits(msgspec.Struct, frozen=True):
 
     delay_ms: int = DEFAULT_DELAY_MS
     concurrency: int = DEFAULT_CONCURRENCY
+    #: Of a single host: workers that may have claims of it at a time; None: as many as of others,
+    #: and never more.
+    workers: int | None = None
+
+    def strictest(self, other: "HostLimits") -> "HostLimits":
+        """What both allow."""
+        workers = [each for each in (self.workers, other.workers) if each is not None]
+        return HostLimits(
+            max(self.delay_ms, other.delay_ms),
+            min(self.concurrency, other.concurrency),
+            min(workers, default=None),
+        )
 
 
 class SharedConfig(msgspec.Struct, frozen=True):
@@ -81,8 +92,8 @@ class FrontierConfig(msgspec.Struct, frozen=True):
 
     order: Order = Order.BFS
     limits: HostLimits = HostLimits()
-    #: Limits of single hosts, by host key.
-    limits_by_host: Mapping[str, HostLimits] = MappingProxyType({})
+    #: Limits of single hosts, by host key. `Frontier.limit_hosts` changes them.
+    limits_by_host: dict[str, HostLimits] = msgspec.field(default_factory=dict)
     claim_ms: int = DEFAULT_CLAIM_MS
     backoff_ms: int = DEFAULT_BACKOFF_MS
     max_backoff_ms: int = DEFAULT_MAX_BACKOFF_MS
@@ -98,6 +109,18 @@ class FrontierConfig(msgspec.Struct, frozen=True):
 
     def limits_of(self, host: str) -> HostLimits:
         return self.limits_by_host.get(host, self.limits)
+
+    def workers_of(self, host: str) -> int:
+        own = self.limits_by_host.get(host)
+        workers = own.workers if own else None
+        return self.workers_per_host if workers is None else min(workers, self.workers_per_host)
+
+    def limit_hosts(self, limits: Mapping[str, HostLimits | None]) -> None:
+        for host, own in limits.items():
+            if own is None:
+                self.limits_by_host.pop(host, None)
+            else:
+                self.limits_by_host[host] = own
 
 
 def job_name(name: str) -> str:

@@ -179,6 +179,10 @@ class Outcome(msgspec.Struct, frozen=True):
     items: int = 0
     #: It was sent, or may have been. If not, its host can be claimed from again at once.
     is_sent: bool = True
+    #: The page is due again after this time; None: never.
+    due_in_ms: int | None = None
+    #: The request of that visit, with the fingerprint of this one; None: the same request.
+    again: PackedRequest | None = None
 
 
 class Fetch(msgspec.Struct, frozen=True, array_like=True):
@@ -192,8 +196,8 @@ class Fetch(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Stats(msgspec.Struct, array_like=True):
-    """Counters of a frontier. `queued`, `held`, `claimed`, `hosts` and `parked` are levels, the
-    rest only grow."""
+    """Counters of a frontier. `queued`, `held`, `claimed`, `hosts`, `parked` and `waiting` are
+    levels, the rest only grow."""
 
     queued_nav: int = 0
     queued_data: int = 0
@@ -214,6 +218,8 @@ class Stats(msgspec.Struct, array_like=True):
     stale: int = 0
     #: Waiting in compressed blocks until the queues of their hosts have drained.
     parked: int = 0
+    #: Pages that are visited again when they are due; no reason to continue the crawl.
+    waiting: int = 0
 
     @property
     def queued(self) -> int:
@@ -289,3 +295,7 @@ class Explanation(msgspec.Struct, frozen=True):
     dropped_at_ms: int = 0
     bad_until_ms: int = 0
     fetches: tuple[Fetch, ...] = ()
+    #: When the page is visited again; 0: it does not wait for that.
+    due_at_ms: int = 0
+    #: Of the request that is queued, claimed or waiting.
+    payload: bytes = b""

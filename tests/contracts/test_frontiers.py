@@ -8,13 +8,17 @@ from typing import ClassVar
 import msgspec
 import pytest
 
+from launchers.redis import RedisServer
 from servers import Kit, Servers, emptied
 from weft.clock import Clock
 from weft.config import FrontierConfig, SharedConfig
 from weft.frontier import FrontierBackend, MemoryFrontier, RocksFrontier
 from weft.frontier.redis import RedisFrontier
+from weft.frontier.redis.claiming import POLL_MS
 from weft.records import AddStatus, PageKind, Picker, SeenKind
 from weft.testing.frontier_contract import FrontierContract, done, request, requests
+from weft.testing.frontier_contract.duepages import fetch as wait_for_pages
+from weft.testing.frontier_contract.making import HOUR_MS, MINUTE_MS, urls
 
 
 class Contract(FrontierContract):
@@ -79,9 +83,40 @@ class RedisContract(Contract):
         shaped = msgspec.structs.replace(config, shared=shape)
         return RedisFrontier(self.kit.url, "job", shaped, clock)
 
+    async def test_what_others_add_is_found_though_the_next_page_is_due_late(self) -> None:
+        async with self.opened() as frontier, self.opened() as other:
+            await wait_for_pages(frontier, requests(1), HOUR_MS)
+            assert (await frontier.claim("me", 9)).claims == []
+            assert (await other.add([request("http://a/new")])) == [AddStatus.QUEUED]
+            self.clock.advance(POLL_MS)
+            assert urls((await frontier.claim("me", 9)).claims) == ["http://a/new"]
+
+    async def test_what_others_finish_comes_back_in_time(self) -> None:
+        async with self.opened() as frontier, self.opened() as other:
+            await wait_for_pages(frontier, requests(1), HOUR_MS)
+            await wait_for_pages(other, requests(1, "b"), MINUTE_MS)
+            await frontier.claim("me", 9)
+            self.clock.advance(MINUTE_MS)
+            assert urls((await frontier.claim("me", 9)).claims) == ["http://b/0"]
+
 
 class TestRedisFrontier(RedisContract):
-    pass
+    async def test_an_older_weft_is_kept_from_a_job_in_which_pages_wait(self) -> None:
+        """It would let them wait for ever."""
+
+        def stored_format() -> str:
+            assert isinstance(self.kit, RedisServer)
+            return str(self.kit.ask("HGET", "weft:{job}:job", "format"))
+
+        async with self.opened() as frontier:
+            for forget in (frontier.clear, lambda: frontier.begin(is_fresh=True, is_rerun=False)):
+                await wait_for_pages(frontier, requests(1), None)
+                assert stored_format() == "2"
+                await wait_for_pages(frontier, requests(1, "b"), HOUR_MS)
+                assert stored_format() == "4"
+                await forget()
+        async with self.opened() as frontier:
+            await frontier.add(requests(1))
 
 
 class TestRedisFrontierWithManyBuckets(RedisContract):

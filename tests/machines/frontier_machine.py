@@ -35,6 +35,8 @@ TWO_HOSTS = "c.example"
 HOSTS = ("a", "b", TWO_HOSTS)
 OWNERS = ("me", "you", "she")
 HOUR_MS = 3_600_000
+#: So soon pages are due again; None: never.
+DUE_IN_MS = (None, None, 0, 1, 30, 200, 2_000, 50_000, 70_000, 400_000, HOUR_MS)
 
 
 def name_in(host: str, number: int) -> str:
@@ -62,7 +64,12 @@ packed = st.builds(
     dropped_by=st.sampled_from(["", "", "", "", "depth"]),
 )
 
-limits = st.builds(HostLimits, delay_ms=st.sampled_from([0, 0, 50]), concurrency=st.integers(1, 4))
+limits = st.builds(
+    HostLimits,
+    delay_ms=st.sampled_from([0, 0, 50]),
+    concurrency=st.integers(1, 4),
+    workers=st.sampled_from([None, 1, 2]),
+)
 
 
 class FrontierMachine(RuleBasedStateMachine):
@@ -84,6 +91,8 @@ class FrontierMachine(RuleBasedStateMachine):
         # Host → the sharing that its visitors last heard of
         self.sharings: dict[str, int] = {}
         self.is_all_unsure = False
+        # Page, and when it was due
+        self.due: set[tuple[int, int]] = set()
 
     def make(self, config: FrontierConfig, clock: FakeClock) -> Frontier:
         """The frontier, not opened; again and again at the same place."""
@@ -124,21 +133,38 @@ class FrontierMachine(RuleBasedStateMachine):
     def theirs(self, token: int) -> int:
         return self.tokens[token]
 
+    @rule(single=limits | st.none())
+    def limit(self, single: HostLimits | None) -> None:
+        for frontier in (self.model, self.frontier):
+            frontier.limit_hosts({"b": single})
+
     @rule(requests=st.lists(packed, max_size=12))
     def add(self, requests: list[PackedRequest]) -> None:
+        self.add_some(requests)
+
+    def add_some(self, requests: Sequence[PackedRequest]) -> None:
         self.unsure |= {request.fingerprint for request in requests if request.is_forced}
         self.both("add", requests)
 
-    @rule(owner=st.sampled_from(OWNERS), limit=st.integers(0, 7))
-    def claim(self, owner: str, limit: int) -> None:
-        model: Claims = self.ask(self.model, "claim", owner, limit)
-        got: Claims = self.ask(self.frontier, "claim", owner, limit)
+    @rule(
+        owner=st.sampled_from(OWNERS),
+        limit=st.integers(0, 7),
+        due_for_ms=st.sampled_from([0, 0, 1, 10_000]),
+    )
+    def claim(self, owner: str, limit: int, due_for_ms: int) -> None:
+        self.claim_some(owner, limit, due_for_ms)
+
+    def claim_some(self, owner: str, limit: int, due_for_ms: int = 0) -> list[Claim]:
+        wanted = {"due_for_ms": due_for_ms}
+        model: Claims = self.ask(self.model, "claim", owner, limit, **wanted)
+        got: Claims = self.ask(self.frontier, "claim", owner, limit, **wanted)
         assert [_tokenless(c) for c in got.claims] == [_tokenless(c) for c in model.claims]
-        assert got.next_in_ms == model.next_in_ms
+        self.check_next_in(got.next_in_ms, model.next_in_ms)
         assert got.shared_hosts == model.shared_hosts
         for mine, other in zip(model.claims, got.claims, strict=True):
             self.tokens[mine.token] = other.token
         self.claims += model.claims
+        return model.claims
 
     @precondition(lambda self: self.claims)
     @rule(data=st.data())
@@ -157,12 +183,43 @@ class FrontierMachine(RuleBasedStateMachine):
                 sent_ago_ms=data.draw(st.sampled_from([None, 0, 10, 60])),
                 items=data.draw(st.sampled_from([0, 0, 1, 3])),
                 is_sent=data.draw(st.booleans()),
+                due_in_ms=self.due_in(data, claim),
+                again=data.draw(st.sampled_from([None, None, _again(claim)])),
             )
             for claim in chosen
         ]
+        self.finish_some(outcomes)
+
+    def finish_some(self, outcomes: Sequence[Outcome]) -> None:
         model = self.ask(self.model, "finish", outcomes)
         theirs = [msgspec.structs.replace(o, token=self.theirs(o.token)) for o in outcomes]
         assert self.ask(self.frontier, "finish", theirs) == model
+
+    @rule(requests=st.lists(packed, min_size=4, max_size=12), data=st.data())
+    def visit_pages(self, requests: list[PackedRequest], data: st.DataObject) -> None:
+        """What a crawl does all the time; many pages wait then."""
+        self.add_some(requests)
+        claims = self.claim_some("me", len(requests))
+        self.finish_some(
+            [
+                Outcome(claim.token, Ending.DONE, status=200, due_in_ms=self.due_in(data, claim))
+                for claim in claims
+            ]
+        )
+
+    def check_next_in(self, got: int | None, model: int | None) -> None:
+        assert got == model
+
+    def due_in(self, data: st.DataObject, claim: Claim) -> int | None:
+        """Of requests for the same page that are due together, none comes before the other."""
+        due_in_ms: int | None = data.draw(st.sampled_from(DUE_IN_MS))
+        if due_in_ms is None:
+            return None
+        page, now_ms = claim.request.fingerprint, self.clock.now_ms()
+        while (page, now_ms + due_in_ms) in self.due:
+            due_in_ms += 1
+        self.due.add((page, now_ms + due_in_ms))
+        return due_in_ms
 
     @precondition(lambda self: self.claims)
     @rule(data=st.data())
@@ -206,7 +263,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def reclaim(self) -> None:
         self.both("reclaim")
 
-    @rule(ms=st.sampled_from([1, 10, 49, 50, 150, 300, 1_000, HOUR_MS]))
+    @rule(ms=st.sampled_from([1, 10, 49, 50, 150, 300, 1_000, 35_000, 100_000, HOUR_MS]))
     def wait(self, ms: int) -> None:
         self.clock.advance(ms)
 
@@ -220,6 +277,8 @@ class FrontierMachine(RuleBasedStateMachine):
     def clear(self, kind: PageKind | None) -> None:
         self.is_all_unsure = kind is not None
         self.both("clear", kind)
+        # What waits as another kind than it is known as may be added again, but not at once.
+        self.clock.advance(1)
 
     @rule(is_fresh=st.sampled_from([False, False, True]), is_rerun=st.booleans())
     def begin(self, is_fresh: bool, is_rerun: bool) -> None:
@@ -263,6 +322,8 @@ class FrontierMachine(RuleBasedStateMachine):
             stats = self.both("stats")
             assert stats.queued >= stats.held >= 0
             assert stats.claimed >= 0
+            assert stats.waiting >= 0
+            self.both("next_due_in_ms")
             self.both("hosts", 99)
             hours = self.both("hours")
             assert sum(hour.pages for hour in hours) == stats.done
@@ -272,6 +333,15 @@ class FrontierMachine(RuleBasedStateMachine):
         if hasattr(self, "frontier"):
             self.runner.run(self.frontier.__aexit__())
         self.runner.close()
+
+
+def _again(claim: Claim) -> PackedRequest:
+    """Another request for the page of a claim."""
+    request = claim.request
+    kind = PageKind(1 - request.kind)
+    return msgspec.structs.replace(
+        request, kind=kind, priority=-request.priority, payload=b"again", is_forced=False
+    )
 
 
 def _tokenless(claim: Claim) -> Claim:

@@ -80,6 +80,30 @@ def test_redis_does_as_specified(setup: Kit) -> None:
     run_state_machine_as_test(Machine, settings=ON_SERVERS)
 
 
+class BlocksMachine(RedisMachine):
+    """Pages that wait are put into blocks at once; they are opened somewhat before they are due."""
+
+    def check_next_in(self, got: int | None, model: int | None) -> None:
+        assert (got is None) is (model is None)
+        if got is not None and model is not None:
+            assert got <= model
+
+
+@pytest.mark.parametrize("setup", ["redis"], indirect=True)
+def test_redis_does_as_specified_with_small_blocks(
+    setup: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Machine(BlocksMachine):
+        kit = setup
+
+    sizes = {"waiting.ALONE_LEAST": 2, "waiting.ALONE_MOST": 2, "waiting.AT_LEAST": 1}
+    sizes |= {"waiting.SMALL": 3, "waiting.SMALL_MOST": 1}
+    sizes |= {"waitingpages.MOST": 4, "waitingpages.ENOUGH": 2, "waitingpages.LEAST": 1}
+    for name, size in sizes.items():
+        monkeypatch.setattr(f"weft.frontier.redis.{name}", size)
+    run_state_machine_as_test(Machine, settings=settings(SETTINGS, max_examples=times(12, 200)))
+
+
 class FailoverMachine(RedisMachine):
     """A failover is nothing that the specification knows of: it must not be noticed."""
 

@@ -579,7 +579,7 @@ async def test_a_call_to_claim_that_arrives_late_does_nothing(redis_server: Redi
         await frontier.add(requests(3))
         await frontier.hold("me", {0}, lease_ms=10_000, may_evict=True, sharers=1)
         [bucket] = frontier._buckets.layout.buckets
-        late = scripts.ClaimCall(0, "me", frontier._leases.token(bucket), 1, 1, 1)
+        late = scripts.ClaimCall(0, "me", frontier._leases.token(bucket), 1, 1, 1, 0)
         heard = (await frontier.claim("me", 1)).claims
         for _ in range(2):
             command = scripts.CLAIM.call(bucket.prefix, bucket.config, late)

@@ -9,9 +9,10 @@ from launchers.redis import RedisServer
 from weft.clock import Clock
 from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.redis import RedisFrontier
-from weft.records import AddStatus, Ending, PackedRequest, Picker
+from weft.records import AddStatus, Ending, PackedRequest, PageKind, Picker
 from weft.testing import FakeClock
 from weft.testing.frontier_contract import done, request, requests
+from weft.testing.frontier_contract.making import HOUR_MS
 
 BUCKETS = 4
 
@@ -163,3 +164,53 @@ async def test_what_is_held_under_a_name_is_known_where_its_host_key_is_at_home(
         assert await frontier.add([gone]) == [AddStatus.BAD]
         clock.advance(5_000)
         assert await frontier.add([gone]) == [AddStatus.QUEUED]
+
+
+# Pages that wait until they are due
+
+
+async def test_a_host_that_was_moved_stays_until_its_last_page_has_come(
+    redis_server: RedisServer,
+) -> None:
+    clock = FakeClock()
+    async with make(redis_server, clock) as frontier:
+        new = hosts_of(0)[1]
+        await frontier.add(fill(0))
+        await frontier.add(requests(2, new))
+        claims = (await frontier.claim("me", 100)).claims
+        own = [claim for claim in claims if claim.request.host == new]
+        await frontier.finish(done([claim for claim in claims if claim not in own]))
+        await frontier.finish(done(own, due_in_ms=HOUR_MS))
+        assert moved(redis_server) == {new: 1}
+        # What is found of it goes there too, though its own bucket has room again.
+        await frontier.add([request(f"http://{new}/more")])
+        assert await frontier.add(requests(2, new)) == [AddStatus.KNOWN] * 2
+        await frontier.finish(done((await frontier.claim("me", 100)).claims))
+        assert moved(redis_server) == {new: 1}
+        clock.advance(HOUR_MS)
+        again = (await frontier.claim("me", 100)).claims
+        assert len(again) == 2
+        assert redis_server.ask("EXISTS", "weft:{job}:b1:waits") == 0
+        await frontier.finish(done(again))
+        assert moved(redis_server) == {}
+
+
+async def test_a_host_whose_pages_wait_at_home_is_not_moved(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        first, full = hosts_of(0)[:2]
+        await frontier.add(requests(1, first, kind=PageKind.NAV))
+        await frontier.finish(done((await frontier.claim("me", 1)).claims, due_in_ms=HOUR_MS))
+        await frontier.add(requests(20, full))
+        await frontier.add([request(f"http://{first}/more")])
+        assert moved(redis_server) == {}
+
+
+async def test_a_kind_that_is_forgotten_keeps_no_host(redis_server: RedisServer) -> None:
+    async with make(redis_server) as frontier:
+        first, full = hosts_of(0)[:2]
+        await frontier.add(requests(1, first, kind=PageKind.NAV))
+        await frontier.finish(done((await frontier.claim("me", 1)).claims, due_in_ms=HOUR_MS))
+        await frontier.clear(PageKind.NAV)
+        await frontier.add(requests(20, full))
+        await frontier.add([request(f"http://{first}/more")])
+        assert moved(redis_server) == {first: 1}

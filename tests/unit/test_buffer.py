@@ -334,12 +334,12 @@ async def test_too_many_links_hold_requests_back(monkeypatch: pytest.MonkeyPatch
         assert crawl.supply.take() is not None
 
 
-async def test_a_resting_buffer_takes_and_claims_no_more() -> None:
+async def test_a_closed_supply_takes_and_claims_no_more() -> None:
     crawl = Crawl()
     async with crawl.running():
         crawl.buffer.put_link(link("http://a/1"))
         await crawl.next_round()
-        crawl.supply.rest()
+        crawl.supply.close()
         assert crawl.supply.take() is None
         crawl.calls.clear()
         crawl.buffer.put_link(link("http://a/2"))

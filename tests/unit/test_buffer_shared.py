@@ -42,7 +42,7 @@ def urls(claims: Sequence[Claim]) -> list[str]:
 
 async def test_what_one_worker_adds_another_takes() -> None:
     first, second = two_workers()
-    first.supply.rest()
+    first.supply.close()
     async with first.running(), second.running():
         first.buffer.put_link(link("http://a/1"))
         claim = await second.taken()
@@ -54,7 +54,7 @@ async def test_a_host_goes_to_another_worker_when_the_first_has_let_go_of_it() -
     await first.frontier.add(links("a", 2))
     async with first.running():
         claims = [await first.taken(), await first.taken()]
-        first.supply.rest()
+        first.supply.close()
         await first.frontier.add([link("http://a/more")])
         async with second.running():
             await rounds(second, second)
@@ -87,7 +87,7 @@ async def test_a_crawl_is_finished_for_no_worker_before_it_is_for_all() -> None:
             await rounds(first, second, second)
             assert not second.activity.is_finished
             first.buffer.put_link(link("http://b/1"))
-            first.supply.rest()
+            first.supply.close()
             first.end(claim)
             last = await second.taken()
             await rounds(first, second)
@@ -301,7 +301,7 @@ async def test_an_outcome_of_a_claim_that_is_known_to_be_lost_is_not_reported() 
         await lose(crawl)
         crawl.door.is_open.set()
         await crawl.renewals.wait(timeout_s=10)
-        crawl.supply.rest()
+        crawl.supply.close()
         crawl.end(claim)
         await rounds(crawl, crawl)
     assert (crawl.finisher.late, crawl.door.outcomes) == (1, [])

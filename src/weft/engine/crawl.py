@@ -32,7 +32,8 @@ from weft.engine.claims.statistics import record_statistics
 from weft.engine.extensions.capture import Capture
 from weft.engine.politeness.closing import Closing
 from weft.engine.politeness.gate import Gate
-from weft.engine.politeness.hostkeys import make_keys
+from weft.engine.politeness.hostkeys import HostKeys, make_keys
+from weft.engine.politeness.limits import CrawlLimits
 from weft.engine.politeness.sender import Sender
 from weft.engine.politeness.stops import Stops
 from weft.engine.politeness.visits import Visits
@@ -69,6 +70,8 @@ class Crawl:
     observer: Observer
     requests: RequestParts
     sender: Sender
+    keys: HostKeys
+    limits: CrawlLimits
     wishes: HostWishes
     results: Results
     closing: Closing
@@ -115,6 +118,8 @@ class Crawl:
             await self._open_sharing(self._frontier, owner)
         self._build(spider, owner)
         self._connect()
+        if begin := getattr(spider, "begin", None):  # our spider of boards
+            await begin(self)
         if self._sharing is not None:
             await self._start_sharing(self._sharing)
         self._running = asyncio.ensure_future(self._rounds.run())
@@ -125,7 +130,9 @@ class Crawl:
 
     async def _open_frontier(self, spider: Spider) -> Frontier:
         config = self.config
-        self.delivery = make_delivery(config)
+        # Our spider of boards says which items have sinks of their own.
+        make_route = getattr(spider, "make_route", None)
+        self.delivery = make_delivery(config, make_route(config) if make_route else None)
         frontier = await self._stack.enter_async_context(
             open_frontier(config.store, config.job, config.frontier)
         )
@@ -139,7 +146,8 @@ class Crawl:
         config = self.config
         frontier = self._frontier
         gate = Gate()
-        keys = make_keys(frontier)
+        self.keys = keys = make_keys(frontier)
+        self.limits = limits = CrawlLimits(config, frontier)
         self._stack.callback(keys.close)
         self._claims = claims = make_claim_parts(
             frontier,
@@ -147,10 +155,11 @@ class Crawl:
             owner=owner,
             capacity=config.concurrency,
             config=config.frontier,
-            concurrency_of=config.concurrency_of,
+            concurrency_of=limits.concurrency_of,
             sent_ago_ms=lambda host: gate.times.ago_ms(keys.key(host)),
             share=self._sharing.share if self._sharing else None,
             keys=keys,
+            is_watching=config.is_watching,
         )
         self._rounds = Rounds(claims)
         self.activity = claims.activity
@@ -158,12 +167,12 @@ class Crawl:
         self.settling = claims.settling
         self._supply = claims.supply
         self._visits = visits = Visits(
-            frontier, gate, owner=owner, concurrency_of=config.concurrency_of, keep_s=config.lease_s
+            frontier, gate, owner=owner, concurrency_of=limits.concurrency_of, keep_s=config.lease_s
         )
         self._stops = stops = Stops(lambda: not claims.renewals.is_sure)
         self.wishes = HostWishes(config.frontier, keys, gate.times, visits, claims.returns)
         self.sender = Sender(
-            config,
+            limits,
             claims.supply,
             claims.renewals,
             claims.returns,
@@ -182,6 +191,7 @@ class Crawl:
         self.requests = make_request_parts(
             *(self._crawler, spider, config, claims, self.fates, self.results),
             end_claim=self._end,
+            concurrency_of=limits.concurrency_of,
             counts=self.counts,
             clock=self._clock,
         )

@@ -1,5 +1,6 @@
 """Reads Scrapy's settings once into the values that the parts of a crawl use."""
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,12 @@ from weft.config import (
     HostLimits,
     SharedConfig,
 )
+from weft.engine.browser.config import (
+    DEFAULT_PAGES,
+    DEFAULT_SETTLE_S,
+    BrowserConfig,
+    read_browser_settings,
+)
 from weft.engine.http.resolver import is_address
 from weft.engine.naming import name_by_directory
 from weft.engine.politeness.hostkeys import domain_of
@@ -42,6 +49,8 @@ from weft.sinks.base import Schema, SinkConfig
 CLAIMS_AHEAD = 4
 #: How long a crawl that is being stopped waits for requests under way.
 DEFAULT_CLOSE_S = 2
+#: How long the reading of a page may take: all other pages of the worker wait meanwhile.
+DEFAULT_PAGE_S = 2.0
 
 #: Every setting of Weft with its default; `docs/settings.md` explains them.
 SETTINGS: Mapping[str, Any] = {
@@ -59,8 +68,15 @@ SETTINGS: Mapping[str, Any] = {
     "WEFT_MAX_PAGE_TAGS": DEFAULT_LIMITS.max_tags,
     "WEFT_MAX_PAGE_DEPTH": DEFAULT_LIMITS.max_depth,
     "WEFT_MAX_PAGE_ATTRIBUTES": DEFAULT_LIMITS.max_attributes,
+    "WEFT_MAX_PAGE_SECONDS": DEFAULT_PAGE_S,
     "WEFT_FRESH": False,
     "WEFT_RERUN": True,
+    "WEFT_WATCH": False,
+    "WEFT_BOARDS": "",
+    "WEFT_BROWSER_PATH": "",
+    "WEFT_BROWSER_PAGES": DEFAULT_PAGES,
+    "WEFT_BROWSER_SETTLE": DEFAULT_SETTLE_S,
+    "WEFT_BROWSER_SANDBOX": True,
     "WEFT_SCRAPY_PARTS": [],
     "WEFT_WORKERS_PER_HOST": DEFAULT_WORKERS_PER_HOST,
     "WEFT_CLAIM_TIMEOUT": DEFAULT_CLAIM_MS // 1000,
@@ -92,7 +108,7 @@ class JobConfig(msgspec.Struct, frozen=True):
     #: Requests under way at a time, over all hosts.
     concurrency: int
     #: What hosts allow, by host key; the frontier may hand out more claims than that, see
-    #: `_claimable`.
+    #: `claimable`.
     limits: HostLimits
     limits_by_host: Mapping[str, HostLimits]
     #: A worker that is silent for this long loses its buckets.
@@ -113,16 +129,20 @@ class JobConfig(msgspec.Struct, frozen=True):
     max_pages: int
     #: Pages that exceed one of these are not parsed.
     page_limits: PageLimits
+    #: How long a page may be read: infinite if there is no limit.
+    page_s: float
     is_fresh: bool
     is_rerun: bool
+    #: Go on when nothing is left to do: pages become due again.
+    is_watching: bool
+    #: Where its boards are: the directory of a job of this machine, or a shared store.
+    boards: Path | str
+    browser: BrowserConfig
     #: Parts for which Scrapy's own is used instead of ours.
     scrapy_parts: frozenset[ScrapyPart]
 
     def limits_of(self, host: str) -> HostLimits:
         return self.limits_by_host.get(host, self.limits)
-
-    def concurrency_of(self, host: str) -> int:
-        return self.limits_of(host).concurrency
 
 
 def read_settings(settings: BaseSettings, name: str) -> JobConfig:
@@ -160,8 +180,12 @@ def read_settings(settings: BaseSettings, name: str) -> JobConfig:
         fingerprint_headers=read.names("WEFT_FINGERPRINT_HEADERS"),
         max_pages=int(read.number("WEFT_MAX_PAGES")),
         page_limits=_page_limits(read),
+        page_s=read.number("WEFT_MAX_PAGE_SECONDS") or math.inf,
         is_fresh=read.flag("WEFT_FRESH"),
         is_rerun=read.flag("WEFT_RERUN"),
+        is_watching=read.flag("WEFT_WATCH"),
+        boards=_boards(read, home.store),
+        browser=read_browser_settings(read),
         scrapy_parts=read.choices("WEFT_SCRAPY_PARTS", ScrapyPart),
     )
     problems = [
@@ -173,6 +197,11 @@ def read_settings(settings: BaseSettings, name: str) -> JobConfig:
     if problems:
         raise ConfigError("\n".join(problems))
     return config
+
+
+def _boards(read: SettingsReader, store: Store) -> Path | str:
+    directory = read.text("WEFT_BOARDS")
+    return Path(directory) if directory else store.directory or store.url
 
 
 def check_host_key(frontier: Frontier, config: JobConfig) -> None:
@@ -244,8 +273,8 @@ def _frontier(
     workers = read.whole("WEFT_WORKERS_PER_HOST")
     return FrontierConfig(
         order=read.choice("WEFT_ORDER", Order),
-        limits=_claimable(limits, workers),
-        limits_by_host={host: _claimable(own, workers) for host, own in by_host.items()},
+        limits=claimable(limits, workers),
+        limits_by_host={host: claimable(own, workers) for host, own in by_host.items()},
         claim_ms=round(read.number("WEFT_CLAIM_TIMEOUT", at_least(1)) * 1000),
         workers_per_host=workers,
         shared=SharedConfig(
@@ -263,7 +292,7 @@ def _frontier(
     )
 
 
-def _claimable(limits: HostLimits, workers_per_host: int) -> HostLimits:
+def claimable(limits: HostLimits, workers_per_host: int) -> HostLimits:
     """A host without delay may have more claims than its concurrency: the extra ones wait here, so
     that the next is ready when one ends. No more than its concurrency are sent at a time.
 
@@ -271,7 +300,7 @@ def _claimable(limits: HostLimits, workers_per_host: int) -> HostLimits:
     must be the right to send."""
     if limits.delay_ms or workers_per_host > 1:
         return limits
-    return HostLimits(delay_ms=0, concurrency=CLAIMS_AHEAD * limits.concurrency)
+    return msgspec.structs.replace(limits, concurrency=CLAIMS_AHEAD * limits.concurrency)
 
 
 def _concurrency(read: SettingsReader) -> int:
@@ -309,12 +338,8 @@ def _limits_by_key(
                 f"DOWNLOAD_SLOTS[{host!r}] names a host, but with WEFT_HOST_KEY = 'ip' limits "
                 "apply to addresses; name its address (the name of a slot has no dot then)"
             )
-        by_key[key] = _strictest(own, by_key.get(key, own))
+        by_key[key] = own.strictest(by_key.get(key, own))
     return by_key
-
-
-def _strictest(one: HostLimits, other: HostLimits) -> HostLimits:
-    return HostLimits(max(one.delay_ms, other.delay_ms), min(one.concurrency, other.concurrency))
 
 
 def _own_limits(own: Mapping[str, Any], limits: HostLimits) -> HostLimits:

@@ -3,12 +3,14 @@
 How a request lives here: `add` queues it in the queue of its host and page kind unless it is
 known; `claim` hands it to a worker when the budget of its host allows; the worker `renew`s the
 claim while it works and `finish`es it with an outcome, or `release`s it untouched. A worker that
-dies does neither: its claims become overdue and `reclaim` puts them back at the head.
+dies does neither: its claims become overdue and `reclaim` puts them back at the head. If the
+outcome says that the page is due again, it waits, and comes back into its queue by itself.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
 
+from weft.config import HostLimits
 from weft.records import (
     AddStatus,
     Claims,
@@ -173,8 +175,20 @@ class Frontier(GivesTurns, Protocol):
     its part of the concurrency; only one if the host has a delay, for only then can that owner
     keep the delay at the moment of sending.
 
+    *Again.* A page whose outcome has `due_in_ms` waits from the moment that its claim ends; with 0
+    it goes to the end of its queue at once. When it
+    is due, the next `claim` puts it at the end of its queue, some hundreds of pages at a time, the
+    first due first; then it is a queued request like any other. All the while it is known. So each
+    page is in one queue, one claim, or waiting, unless one of its requests was forced. A page that
+    failed is not noted as bad if it waits. What `REPLACED` or `is_host_bad` say about the request
+    goes before: then it does not wait. `clear` of a kind forgets what waits as that kind. The cost
+    of `claim` does not grow with the number of pages that wait. Of many visits to such pages a
+    store may remember the last ones only.
+
     *Finished.* `stats().pending` counts what is queued, parked and claimed, without the requests
-    that wait for bad hosts. A crawl is finished when it is 0 twice in a row with the same `added`.
+    that wait for bad hosts, and without pages that wait until they are due. A crawl is finished
+    when it is 0 twice in a row with the same `added`. A run ends then, unless a page that was due
+    when it began still waits: the bucket may be leased to a worker that died.
 
     *Host keys.* Queue and budget belong to the `host` of a request, its host key. A host that does
     not exist is bad under its own name, whatever its host key: what was claimed of it is held
@@ -192,6 +206,11 @@ class Frontier(GivesTurns, Protocol):
     @property
     def host_key(self) -> HostKey:
         """What the job was begun with."""
+        ...
+
+    def limit_hosts(self, limits: Mapping[str, HostLimits | None]) -> None:
+        """Change the limits of these hosts for what is claimed here from now on; None: those of all
+        hosts. Other workers have to be told by themselves."""
         ...
 
     async def __aenter__(self) -> Self: ...
@@ -230,8 +249,13 @@ class Frontier(GivesTurns, Protocol):
         """
         ...
 
-    async def claim(self, owner: str, limit: int) -> Claims:
-        """Hand out up to `limit` requests of hosts that may be fetched now."""
+    async def claim(self, owner: str, limit: int, *, due_for_ms: int = 0) -> Claims:
+        """Hand out up to `limit` requests of hosts that may be fetched now. Of the pages that wait,
+        only those come back that have been due for `due_for_ms`.
+
+        `next_in_ms` says when that may be worth another call: a host may be fetched again, or a
+        page is due; or, somewhat before, there is something to prepare.
+        """
         ...
 
     async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
@@ -259,6 +283,11 @@ class Frontier(GivesTurns, Protocol):
         ...
 
     async def stats(self) -> Stats: ...
+
+    async def next_due_in_ms(self) -> int | None:
+        """How soon the first of all pages that wait is due, whoever may claim it; less than 0: how
+        long it has been due; None: nothing waits."""
+        ...
 
 
 class ServesPeople(Protocol):

@@ -25,6 +25,8 @@ LEARNED_KIND = PageKind.DATA
 MAX_FETCHES = 10
 #: Requests that are asked of a host at least, if it has them.
 PER_HOST = 8
+#: Pages that are due and come back into their queues in one call; the others follow in the next.
+WAKE_MOST = 256
 #: Statuses by which a server says that it has had enough.
 OVERLOADED = frozenset({429, 503})
 HOUR_MS = 3_600_000
@@ -93,7 +95,7 @@ def allowance(
         free = min(free, 1)
     else:
         # Each of those who may share the host has a part of its concurrency.
-        part = -(-concurrency // config.workers_per_host)
+        part = -(-concurrency // config.workers_of(host))
         free = min(free, max(0, part - dict(record.owners).get(owner, 0)))
     return min(free, record.queued)
 
@@ -119,8 +121,8 @@ def may_serve(record: HostRecord, host: str, owner: str, config: FrontierConfig)
     has_delay = delay_ms(record, host, config) > 0
     held = dict(record.owners).get(owner)
     if held is None:
-        return len(record.owners) < (1 if has_delay else config.workers_per_host)
-    part = -(-config.limits_of(host).concurrency // config.workers_per_host)
+        return len(record.owners) < (1 if has_delay else config.workers_of(host))
+    part = -(-config.limits_of(host).concurrency // config.workers_of(host))
     return has_delay or held < part
 
 
@@ -242,6 +244,39 @@ def names(request: PackedRequest) -> list[int]:
     if request.url_fingerprint:
         return [request.fingerprint, request.url_fingerprint]
     return [request.fingerprint]
+
+
+def is_in_reach(due_at_ms: int, now_ms: int, due_for_ms: int) -> bool:
+    """Whether a claim that wants pages which have been due for so long ever gets this one."""
+    return due_for_ms == 0 or due_at_ms <= now_ms - due_for_ms
+
+
+def due_at_ms(outcome: Outcome, now_ms: int) -> int | None:
+    """When the page is visited again; None: never, or another request replaces it, or it is held
+    for a host that does not exist."""
+    if outcome.due_in_ms is None or outcome.is_host_bad or outcome.ending is Ending.REPLACED:
+        return None
+    return now_ms + max(0, outcome.due_in_ms)
+
+
+def is_due_at_once(outcome: Outcome) -> bool:
+    return outcome.due_in_ms is not None and outcome.due_in_ms <= 0
+
+
+def is_given_up(outcome: Outcome) -> bool:
+    """Whether its URL is bad from now on. One that is visited again is not: when it is found it
+    would be queued besides."""
+    is_over = outcome.due_in_ms is None and not outcome.is_host_bad
+    return is_over and outcome.ending is Ending.FAILED
+
+
+def next_visit(request: PackedRequest, outcome: Outcome) -> PackedRequest:
+    """The request of a page that waits: it stays the same page of the same host."""
+    if outcome.again is None:
+        return request
+    return msgspec.structs.replace(
+        outcome.again, fingerprint=request.fingerprint, host=request.host, dropped_by=""
+    )
 
 
 def fetch_of(request: PackedRequest, outcome: Outcome, now_ms: int) -> Fetch:

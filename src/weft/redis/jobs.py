@@ -119,6 +119,9 @@ class JobRecord:
         [mark] = await self._client.run([("HGET", self._key, "finished")])
         return added > 0 and mark == str(added).encode()
 
+    async def note_format(self, format_name: str) -> None:
+        await self._client.run([("HSET", self._key, "format", format_name)])
+
     async def forget(self) -> None:
         """Delete what is left of a job without buckets."""
         prefix = keys.job_prefix(self._job)

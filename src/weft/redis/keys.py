@@ -1,7 +1,8 @@
 """Every key that Weft uses in Redis.
 
-`weft:jobs` has the names of all jobs, `weft:nodes` those of all nodes; `weft:duties:…` say who has
-the duties of the control plane. All other keys belong to one job, most of them to one bucket of it.
+`weft:jobs` has the names of all jobs, `weft:boards` those of jobs with boards, `weft:nodes` those
+of all nodes; `weft:duties:…` say who has the duties of the control plane. All other keys belong to
+one job, most of them to one bucket of it.
 The braces make Redis Cluster keep a bucket or a duty in one slot, so that a script may touch all
 of its keys. With the picker `advanced` they contain only the job, because that picker moves hosts
 between buckets. No key expires.
@@ -9,6 +10,7 @@ between buckets. No key expires.
 key                           type    what
 ----------------------------  ------  ------------------------------------------------------
 weft:jobs                     set     names of jobs
+weft:boards                   set     names of all jobs that have, or had, boards
 weft:nodes                    hash    node → what it reports about itself
 weft:nodes:commands           hash    node → what it has to do
 weft:duties:{D}:lease         hash    master that has the duty → its lease (see leases.lua)
@@ -22,6 +24,16 @@ weft:{J}:heard                zset    workers by when they were last heard of
 weft:{J}:status               hash    worker → what it reports about itself
 weft:{J}:known:I              set     fingerprints of pages that were fetched elsewhere
 weft:{J}:media                hash    file of a media pipeline → who downloads it, or its result
+weft:{J}:boards               hash    board → what it says, its file, its state (see boards.lua)
+weft:{J}:boards:revision      string  changes whenever a board does
+weft:{J}:boards:active        hash    board → when something was last reported of it
+weft:{J}:boards:noted         hash    process → its last report, and when
+weft:{J}:board:B:counts       hash    what happened → how often
+weft:{J}:board:B:votes        hash    URL shape → its articles, its lists, when it was reported
+weft:{J}:board:B:problems     zset    page and problem, by when it was reported
+weft:{J}:duplicates           hash    article → what is remembered of it (see articles.lua)
+weft:{J}:duplicates:met       zset    articles by when they were last met
+weft:{J}:duplicates:marks:I   hash    mark → articles that have it
 weft:{J:bN}:meta              hash    counters of the bucket, last token, sizes of the seen sets
 weft:{J:bN}:hours             hash    hour since 1970 → its pages, items, failures
 weft:{J:bN}:hosts             hash    host → its record (packed by common.lua)
@@ -42,11 +54,17 @@ weft:{J:bN}:bad               hash    fingerprint → when a failed URL is tried
 weft:{J:bN}:spill:K:HOST      list    requests that are parked, not yet in a block
 weft:{J:bN}:blocks:K:HOST     list    compressed blocks of parked requests
 weft:{J:bN}:hungry            set     hosts whose parked requests are wanted
+weft:{J:bN}:waiting           zset    pages that wait until they are due, and names of blocks of
+                                      them, by when they are wanted (see waiting.lua)
+weft:{J:bN}:later             hash    name → compressed block of pages that wait
+weft:{J:bN}:waits             hash    page kind and host → how many pages wait, if hosts move
 weft:{J:bN}:stories:F         list    what became of requests, a compressed chunk for each batch
 weft:{J:bN}:history:F         list    the same, in bigger chunks
+weft:{J:bN}:visits:K          list    the same of pages that waited after it: the last visits
+weft:{J:bN}:visited:K         list    the same, in bigger chunks
 
 D is the name of a duty, J that of a job, N the number of a bucket, K a page kind (`nav` or `data`),
-F a page kind or `dropped`, P a priority, I a number.
+F a page kind or `dropped`, P a priority, I a number, B the name of a board.
 
 Each key has an owner, and nobody else reads or writes it:
 
@@ -54,12 +72,16 @@ jobs, job                   redis/jobs.py, which also forgets what a job has out
 order                       cluster/jobs.py; the epoch in it belongs to the members
 members, heard, status      cluster/membership.py, and cluster/workers.py for others than members
 nodes, media, duties        the modules of cluster/ with these names
+boards, board               boards/store/redis.py
+duplicates                  boards/duplicates/redis.py
 all others                  frontier/redis
 """
 
 import re
 
 JOBS = "weft:jobs"
+#: The names of all jobs that have, or had, boards.
+BOARDS = "weft:boards"
 NODES = "weft:nodes"
 NODE_COMMANDS = "weft:nodes:commands"
 
@@ -68,20 +90,26 @@ _FAMILY = "(nav|data|dropped)"
 _OF_BUCKET = "|".join(
     (
         "meta|hours|hosts|ready|visitors|called|lease|claims|batches|due|bad|hungry",
+        "waiting|later|waits",
         r"claimed:\d+:\d+",
         rf"queue:{_KIND}:(-?\d+:)?.*",
         rf"(levels|spill|blocks):{_KIND}:.*",
         rf"(seen|bloom):{_FAMILY}:\d+",
         rf"(stories|history):{_FAMILY}",
+        rf"(visits|visited):{_KIND}",
     )
 )
 #: What a job has outside of buckets, by what is forgotten together. Of its crawl:
 CRAWL_KEYS = ("moved", "keys", "media")
 #: Of its workers:
 WORKER_KEYS = ("members", "heard", "status")
-_OF_JOB = "|".join(("job|order", *CRAWL_KEYS, *WORKER_KEYS, r"known:\d+"))
+#: Of its boards, which stay when its crawl starts over, unlike what was reported of them:
+_OF_BOARDS = r"boards(:(revision|active|noted))?|board:[\w.-]+:(counts|votes|problems)"
+#: Of its articles, which are forgotten together with its items:
+_OF_ARTICLES = r"duplicates(:met|:marks:\d+)?"
+_OF_JOB = "|".join(("job|order", _OF_BOARDS, _OF_ARTICLES, *CRAWL_KEYS, *WORKER_KEYS, r"known:\d+"))
 _SCHEMA = re.compile(
-    r"weft:(jobs|nodes|nodes:commands"
+    r"weft:(jobs|boards|nodes|nodes:commands"
     r"|duties:\{[^{}]+\}:(lease|meta)"
     rf"|\{{[^{{}}]+\}}:({_OF_JOB})"
     rf"|(\{{[^{{}}]+:b\d+\}}|\{{[^{{}}]+\}}:b\d+):({_OF_BUCKET}))",

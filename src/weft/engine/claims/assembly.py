@@ -6,6 +6,7 @@ from typing import NamedTuple
 from weft.clock import monotonic_s
 from weft.config import FrontierConfig
 from weft.engine.claims.activity import Activity
+from weft.engine.claims.again import Again
 from weft.engine.claims.buffer import Buffer
 from weft.engine.claims.claimer import Claimer
 from weft.engine.claims.delivery import Delivery
@@ -51,11 +52,13 @@ def make_claim_parts(
     sent_ago_ms: Callable[[str], int | None],
     share: Share | None = None,
     keys: HostKeys | None = None,
+    is_watching: bool = False,
     now_s: Callable[[], float] = monotonic_s,
 ) -> ClaimParts:
     """`share` is None if the frontier is ours alone, `keys` is None for host names."""
     claim_s = config.claim_ms / 1000
     activity = Activity()
+    again = Again(now_s, is_watching=is_watching)
     ready = Ready(concurrency_of)
     hand = InHand()
     buffer = Buffer(hand, activity.note)
@@ -71,7 +74,7 @@ def make_claim_parts(
     leaving = share.leaving if share else None
     supply = Supply(ready, hand, buffer, renewals, activity, leaving)
     claimer = Claimer(
-        *(frontier, ready, hand, supply, renewals, activity),
+        *(frontier, ready, hand, supply, renewals, activity, again),
         owner=owner,
         capacity=capacity,
         claim_s=claim_s,
@@ -85,7 +88,7 @@ def make_claim_parts(
     finisher = Finisher(
         *(frontier, hand, returns, restarts), claim_soon=claim_soon, sent_ago_ms=sent_ago_ms
     )
-    settling = Settling(frontier, activity, buffer, ready, hand, returns, now_s)
+    settling = Settling(frontier, activity, buffer, ready, hand, returns, again, now_s)
     return ClaimParts(
         activity,
         ready,

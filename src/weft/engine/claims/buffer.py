@@ -22,6 +22,8 @@ MAX_PAGES_BYTES = 64_000_000
 class Ended(NamedTuple):
     claim: Claim
     outcome: Outcome
+    #: Adds what is known only once the links of the page have been added.
+    complete: Callable[[Outcome], Outcome] | None = None
 
 
 class RoundInput(NamedTuple):
@@ -57,9 +59,11 @@ class Buffer:
         self._pages_bytes += len(page.body)
         self._note()
 
-    def put_outcome(self, outcome: Outcome) -> None:
+    def put_outcome(
+        self, outcome: Outcome, complete: Callable[[Outcome], Outcome] | None = None
+    ) -> None:
         """The claim is then no longer in hand."""
-        self._ended.append(Ended(self._hand.end(outcome.token), outcome))
+        self._ended.append(Ended(self._hand.end(outcome.token), outcome, complete))
         self._note()
 
     def take_all(self) -> RoundInput:

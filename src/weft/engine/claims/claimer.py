@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from weft.engine.claims import pace
 from weft.engine.claims.activity import Activity
+from weft.engine.claims.again import Again
 from weft.engine.claims.inhand import InHand
 from weft.engine.claims.ready import Ready
 from weft.engine.claims.renewals import RENEWALS, Renewals
@@ -28,6 +29,7 @@ class Claimer:
         supply: Supply,
         renewals: Renewals,
         activity: Activity,
+        again: Again,
         *,
         owner: str,
         capacity: int,
@@ -41,6 +43,7 @@ class Claimer:
         self._supply = supply
         self._renewals = renewals
         self._activity = activity
+        self._again = again
         self._owner = owner
         self._capacity = capacity
         self._claim_s = claim_s
@@ -73,7 +76,7 @@ class Claimer:
         wanted = self._wanted()
         if wanted <= 0 or self._now_s() < self._claim_at_s or not self._renewals.is_sure:
             return
-        claimed = await self._frontier.claim(self._owner, wanted)
+        claimed = await self._frontier.claim(self._owner, wanted, due_for_ms=self._again.due_for_ms)
         if claimed.shared_hosts:
             self.after_shared(claimed.shared_hosts)
         for claim in claimed.claims:

@@ -18,6 +18,7 @@ from weft.errors import SinkDownError
 from weft.sinks import KeyedItem, Sink, make_sink
 from weft.sinks.archive import Archive, RawPage, make_archive
 from weft.sinks.deadletters import DeadLetters
+from weft.sinks.routed import CrawlSink, ItemRoute, RoutedSinks
 
 #: The pause between two attempts doubles, from the first to the longest.
 FIRST_PAUSE_S = 0.5
@@ -137,10 +138,21 @@ class Delivery:
             await asyncio.wait_for(self._is_hurried.wait(), pause_s)
 
 
-def make_delivery(config: JobConfig) -> Delivery:
-    """Make a delivery that is not open yet. Raises ConfigError for an invalid output."""
+def make_delivery(config: JobConfig, route: ItemRoute | None = None) -> Delivery:
+    """Make a delivery that is not open yet. `route` says which items have sinks of their own.
+
+    Raises ConfigError for an invalid output."""
+    plain = [make_sink(each, config.sink) for each in config.sinks]
     return Delivery(
-        [make_sink(each, config.sink) for each in config.sinks],
+        _routed(config, plain, route) if route else plain,
         DeadLetters(config.sink),
         [make_archive(each, config.sink) for each in config.archives],
     )
+
+
+def _routed(config: JobConfig, plain: Sequence[Sink], route: ItemRoute) -> list[Sink]:
+    of_crawl = [
+        CrawlSink(sink, address, route) for sink, address in zip(plain, config.sinks, strict=True)
+    ]
+    own = RoutedSinks(route, lambda address: make_sink(address, config.sink), config.sinks)
+    return [*of_crawl, own]

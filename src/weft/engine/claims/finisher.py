@@ -51,11 +51,12 @@ class Finisher:
         late = 0
         outcomes = []
         self._repeated.clear()
-        for claim, outcome in ended:
+        for claim, outcome, complete in ended:
             validity = self._hand.forget(claim.token)
             if validity is Validity.VALID:
                 sent_ago_ms = self._sent_ago_ms(claim.request.host)
-                outcomes.append(msgspec.structs.replace(outcome, sent_ago_ms=sent_ago_ms))
+                told = msgspec.structs.replace(outcome, sent_ago_ms=sent_ago_ms)
+                outcomes.append(complete(told) if complete else told)
                 continue
             self._note_repeated(outcome)
             late += validity is Validity.LOST
@@ -63,7 +64,7 @@ class Finisher:
                 self._give_back(claim, outcome)
         if outcomes:
             late += await self._finish(outcomes)
-        self.after_finish([claim.token for claim, _ in ended], self._repeated)
+        self.after_finish([claim.token for claim, _, _ in ended], self._repeated)
         self._note_late(late)
 
     def _give_back(self, claim: Claim, outcome: Outcome) -> None:

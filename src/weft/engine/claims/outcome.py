@@ -1,5 +1,6 @@
 """What became of a request in Scrapy's hands: collected in pieces, then reported as an outcome."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -10,6 +11,7 @@ from weft.records import Claim, Ending, Outcome
 
 #: The kind of failure for exceptions from spider code.
 SPIDER_ERROR = "spider error"
+PAGE_OF_NO_USE = "page of no use"
 
 # Why a request was replaced, by the first digit of the status.
 _REPLACED = {3: "redirected"}
@@ -46,6 +48,8 @@ class Fate:
     spider_error: str = ""
     #: Why it was not parsed.
     refusal: str = ""
+    #: What is wrong with the page, though it was handed to the spider.
+    page_problem: str = ""
     #: No longer counted as under way.
     is_downloaded: bool = False
     given: Given = field(default_factory=Given)
@@ -63,6 +67,8 @@ class Fate:
     is_kept: bool = False
     #: The claim that a kept request is part of, if there is one.
     part_of: "Fate | None" = None
+    #: Adds to the outcome what is known only once the links of the page have been added.
+    complete: Callable[[Outcome], Outcome] | None = None
 
     @property
     def is_retry_of_claim(self) -> bool:
@@ -112,6 +118,8 @@ class Fate:
             return Ending.FAILED, self.spider_error
         if self.refusal:
             return Ending.DROPPED, self.refusal
+        if self.page_problem:
+            return Ending.FAILED, self.page_problem
         if not self.is_answered:
             return Ending.REPLACED, self.fetch_error or _REPLACED.get(self.status // 100, "retried")
         if self.status >= 300 and not self.is_handled:
@@ -123,7 +131,10 @@ class Fate:
         """The kind of failure, for counting."""
         if self.error is not None:
             return type(self.error).__name__
-        return SPIDER_ERROR if self.spider_error else f"status {self.status}"
+        if self.spider_error:
+            return SPIDER_ERROR
+        has_page = self.page_problem and self.status < 300
+        return PAGE_OF_NO_USE if has_page else f"status {self.status}"
 
     @property
     def is_page(self) -> bool:

@@ -29,7 +29,7 @@ class Results:
         if outcome.ending is Ending.FAILED:
             self.note_failed(fate.failure)
         if not fate.is_kept:
-            self._buffer.put_outcome(outcome)
+            self._buffer.put_outcome(outcome, fate.complete)
 
     def note_failed(self, kind: str) -> None:
         self.failures[kind] += 1

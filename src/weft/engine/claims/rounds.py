@@ -51,14 +51,14 @@ class Rounds:
     def give_up(self, error: WeftError) -> None:
         """Serve nothing more: a store has failed for good."""
         self.error = error
-        self._parts.supply.rest()
+        self._parts.supply.close()
         self._parts.renewals.give_up()
         self.after_round()
 
     def stop(self) -> None:
         """Stop `run` after the current round."""
         self._is_stopped = True
-        self._parts.supply.rest()
+        self._parts.supply.close()
         self._parts.activity.wake()
 
     async def flush(self) -> None:

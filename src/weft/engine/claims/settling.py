@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 from weft.engine.claims.activity import Activity
+from weft.engine.claims.again import Again
 from weft.engine.claims.buffer import Buffer
 from weft.engine.claims.inhand import InHand
 from weft.engine.claims.ready import Ready
@@ -25,6 +26,7 @@ class Settling:
         ready: Ready,
         hand: InHand,
         returns: Returns,
+        again: Again,
         now_s: Callable[[], float],
     ) -> None:
         self._frontier = frontier
@@ -33,6 +35,7 @@ class Settling:
         self._ready = ready
         self._hand = hand
         self._returns = returns
+        self._again = again
         self._now_s = now_s
         self._looked_at_s = -math.inf
         #: Whether anything else is left to do here.
@@ -60,7 +63,8 @@ class Settling:
         self._looked_at_s = now_s
         if is_news:
             activity.is_changed = False
-        activity.is_settled = await self._is_frontier_done() and self.is_idle()
+        is_done = await self._is_frontier_done() and self.is_idle()
+        activity.is_settled = is_done and not self._again.is_watching
 
     async def _is_frontier_done(self) -> bool:
         await self.look()
@@ -70,7 +74,15 @@ class Settling:
         # A worker adds its links before it finishes their page. A single read may show one host
         # before the adding and another after the finishing, so read twice.
         await self.look()
-        return self.stats.pending == 0 and self.stats.added == first.added
+        if self.stats.pending or self.stats.added != first.added:
+            return False
+        return not self.stats.waiting or not await self._is_any_page_late()
+
+    async def _is_any_page_late(self) -> bool:
+        """Whether a page still waits that this run visits: a worker that died may have the lease of
+        its bucket."""
+        due_in_ms = await self._frontier.next_due_in_ms()
+        return due_in_ms is not None and -due_in_ms >= self._again.due_for_ms
 
     async def look(self) -> None:
         """Read the counters of the frontier."""

@@ -34,8 +34,8 @@ class Supply:
         self._wake = activity.wake
         self._leaving = leaving
         self._is_paused = False
-        self._is_resting = False
-        #: Claims are made and taken: the supply is neither paused nor resting.
+        self._is_closed = False
+        #: Claims are made and taken: the supply is neither paused nor closed.
         self.is_open = True
 
     def take(self) -> Claim | None:
@@ -71,12 +71,12 @@ class Supply:
         finished."""
         if is_paused != self._is_paused:
             self._is_paused = is_paused
-            self.is_open = not is_paused and not self._is_resting
+            self.is_open = not is_paused and not self._is_closed
             self._activity.note()
 
-    def rest(self) -> None:
+    def close(self) -> None:
         """Take and claim no more."""
-        self._is_resting = True
+        self._is_closed = True
         self.is_open = False
 
     def take_unwanted(self) -> list[int]:

@@ -19,13 +19,13 @@ from weft.engine.claims.supply import Supply
 from weft.engine.politeness.closing import Closing
 from weft.engine.politeness.gate import LOOK_S, Gate, HostBudget, MayNeedTurn
 from weft.engine.politeness.hostkeys import HostKeys
+from weft.engine.politeness.limits import CrawlLimits
 from weft.engine.politeness.stops import CUT_S, Stops
 from weft.engine.politeness.turntaker import TurnTaker
 from weft.engine.politeness.wishes import GIVE_BACK_S, HostWishes
 from weft.engine.requests.slots import is_bare, slot_of
 from weft.engine.scrapy.inprogress import InProgress
 from weft.engine.scrapy.throttle import Throttle
-from weft.engine.settings import JobConfig
 from weft.errors import StoreError
 from weft.records import Claim
 from weft.urls import host_key
@@ -37,7 +37,7 @@ STORE_LOOK_S = 1.0
 class Sender:
     def __init__(
         self,
-        config: JobConfig,
+        limits: CrawlLimits,
         supply: Supply,
         renewals: Renewals,
         returns: Returns,
@@ -50,7 +50,7 @@ class Sender:
         closing: Closing,
         in_progress: InProgress,
     ) -> None:
-        self._config = config
+        self._limits = limits
         self._supply = supply
         self._renewals = renewals
         self._returns = returns
@@ -87,7 +87,7 @@ class Sender:
         return self._pass_claim(request, fate, host)
 
     def _budget(self, request: Request, host: str, fate: Fate | None) -> HostBudget:
-        limits = self._config.limits_of(host)
+        limits = self._limits.of(host)
         delay_s = max(limits.delay_ms / 1000, self._throttle.delay_s(request))
         crawl_delay_s = self._wishes.crawl_delay_s(host)
         if fate:

@@ -16,7 +16,12 @@ from weft.engine.claims.fates import Fates
 from weft.engine.claims.inhand import InHand
 from weft.engine.claims.outcome import SPIDER_ERROR, Fate
 from weft.engine.claims.results import Results
-from weft.engine.requests.follow import FollowAll, absolute_urls, link_request
+from weft.engine.requests.follow import (
+    FollowAll,
+    absolute_urls,
+    depth_of_links,
+    link_request,
+)
 from weft.engine.requests.intake import Intake
 from weft.engine.requests.kept import KeptRequests, KeptStarts
 from weft.engine.requests.positions import Position
@@ -165,7 +170,7 @@ class RequestAdder:
 
     def _add_alone(self, response: Response, url: str, batch: FollowAll) -> None:
         """Add a link of a batch that cannot be packed."""
-        depth = response.meta.get("depth", 0) + 1
+        depth = depth_of_links(response, batch)
         request = link_request(batch, url, depth)
         request.priority = self._rules.priority(batch.priority, depth)
         if response.request is not None:

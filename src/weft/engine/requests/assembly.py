@@ -1,6 +1,6 @@
 """Puts together the parts that requests pass on their way to the frontier and to Scrapy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from scrapy import Spider
@@ -17,10 +17,12 @@ from weft.engine.requests.fingerprint import Fingerprinter
 from weft.engine.requests.intake import Intake
 from weft.engine.requests.kept import KeptRequests, KeptStarts
 from weft.engine.requests.pack import Packer
+from weft.engine.requests.revisits import Revisits
 from weft.engine.requests.rules import read_rules
 from weft.engine.requests.source import RequestSource
 from weft.engine.scrapy.counts import Counts
 from weft.engine.settings import JobConfig
+from weft.records import AddStatus, PackedRequest
 
 
 class RequestParts(NamedTuple):
@@ -29,6 +31,7 @@ class RequestParts(NamedTuple):
     source: RequestSource
     kept: KeptRequests
     kept_starts: KeptStarts
+    revisits: Revisits
 
 
 def make_request_parts(
@@ -40,15 +43,17 @@ def make_request_parts(
     results: Results,
     *,
     end_claim: Callable[[Fate], None],
+    concurrency_of: Callable[[str], int],
     counts: Counts,
     clock: Clock,
 ) -> RequestParts:
-    """`end_claim` is called when nothing is left of a claim that kept requests were part of."""
+    """`end_claim` is called when nothing is left of a claim that kept requests were part of.
+    `concurrency_of`: how many requests a host may have at a time."""
     packer = Packer(spider)
     intake = Intake(Fingerprinter(crawler, config.fingerprint_headers), packer, fates)
     starts = KeptStarts()
     kept = KeptRequests(
-        Ready(config.concurrency_of),
+        Ready(concurrency_of),
         put_link=claims.buffer.put_link,
         may_send=claims.supply.may_send,
         end_claim=end_claim,
@@ -70,7 +75,13 @@ def make_request_parts(
         clock=clock,
     )
     claims.restarts.after_restart = adder.add_again
-    claims.storing.after_add = kept.note_added
+    revisits = Revisits(fates, packer)
+
+    def note_added(links: Sequence[PackedRequest], statuses: Sequence[AddStatus]) -> None:
+        kept.note_added(links, statuses)
+        revisits.note_added(links, statuses)
+
+    claims.storing.after_add = note_added
     claims.finisher.after_finish = kept.note_finished
     claims.settling.is_busy = lambda: kept.left > 0
-    return RequestParts(intake, adder, source, kept, starts)
+    return RequestParts(intake, adder, source, kept, starts, revisits)

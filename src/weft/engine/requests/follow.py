@@ -32,12 +32,29 @@ class FollowAll:
     kind: Literal["data", "nav"] = "data"
     priority: int = 0
     cb_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    #: A method of the spider, called if there is no answer.
+    errback: Callable[..., Any] | None = None
+    #: How deep the linked pages are; None: one deeper than the page.
+    depth: int | None = None
 
 
 def link_request(batch: FollowAll, url: str, depth: int) -> Request:
     """One link of a batch as a request."""
     meta = {"depth": depth} | ({} if batch.kind == "data" else {"weft_kind": batch.kind})
-    return Request(url, callback=batch.callback, cb_kwargs=dict(batch.cb_kwargs), meta=meta)
+    return Request(
+        url,
+        callback=batch.callback,
+        errback=batch.errback,
+        cb_kwargs=dict(batch.cb_kwargs),
+        meta=meta,
+    )
+
+
+def depth_of_links(response: Response, batch: FollowAll) -> int:
+    if batch.depth is not None:
+        return batch.depth
+    depth: int = response.meta.get("depth", 0)
+    return depth + 1
 
 
 def absolute_urls(response: Response, links: Iterable[str | Link]) -> Iterator[str]:

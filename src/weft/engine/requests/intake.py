@@ -21,7 +21,7 @@ from weft.engine.requests.fingerprint import (
     start_fingerprint,
     unfiltered_fingerprint,
 )
-from weft.engine.requests.follow import FollowAll, link_request
+from weft.engine.requests.follow import FollowAll, depth_of_links, link_request
 from weft.engine.requests.pack import Packer
 from weft.engine.requests.positions import Position
 from weft.engine.requests.rules import LinkRules
@@ -86,7 +86,7 @@ class Intake:
             fingerprint=number,
             url=request.url,
             host=slot_of(request) or host_key(request.url),
-            kind=_kind_of(request),
+            kind=kind_of(request),
             priority=request.priority,
             payload=payload,
             found_on=position.page if position else 0,
@@ -134,7 +134,7 @@ class Intake:
         """Pack the plain links of a page without creating Scrapy requests. Raises PackError for the
         whole batch; `refuse` is called with the problem of a single link."""
         found_on = self.page_of(response.request) if response.request else 0
-        depth = response.meta.get("depth", 0) + 1
+        depth = depth_of_links(response, batch)
         kind, payload = self._template(response, batch, depth)
         priority = rules.priority(batch.priority, depth)
         for url in urls:
@@ -157,10 +157,10 @@ class Intake:
 
     def _template(self, response: Response, batch: FollowAll, depth: int) -> tuple[PageKind, bytes]:
         """What all links of a batch have in common; cached, because many pages share it."""
-        key = (batch.callback, batch.kind, depth)
+        key = (batch.callback, batch.errback, batch.kind, depth)
         if batch.cb_kwargs or key not in self._templates:
             request = link_request(batch, response.url, depth)
-            template = _kind_of(request), self._packer.pack(request)
+            template = kind_of(request), self._packer.pack(request)
             if batch.cb_kwargs:
                 return template
             if len(self._templates) >= MAX_TEMPLATES:
@@ -198,7 +198,7 @@ class Intake:
 _KINDS = {"nav": PageKind.NAV, "data": PageKind.DATA}
 
 
-def _kind_of(request: Request) -> PageKind:
+def kind_of(request: Request) -> PageKind:
     name = request.meta.get("weft_kind", "data")
     if name not in ("nav", "data"):
         raise PackError(repr(request), "meta['weft_kind']", f"is {name!r}; write 'nav' or 'data'")

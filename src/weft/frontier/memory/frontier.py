@@ -1,29 +1,30 @@
 """The frontier in plain Python: the executable specification that other backends must match.
 
 It is written to be read, not to be fast, and forgets everything with its process. Queues are in
-`queue`, what is remembered of URLs in `urls`, the rules of hosts in `policy` and `turns`.
+`queue`, pages that wait in `waiting`, what is remembered of URLs in `urls`, the rules of hosts in
+`policy` and `turns`.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, islice
 from typing import Self
 
 import msgspec
 
 from weft.clock import Clock, SystemClock
-from weft.config import FrontierConfig
+from weft.config import FrontierConfig, HostLimits
 from weft.frontier import policy, turns
 from weft.frontier.base import AlsoForget
-from weft.frontier.memory.queue import MemoryQueue
+from weft.frontier.memory.queue import MemoryQueues
 from weft.frontier.memory.urls import MemoryUrls
+from weft.frontier.memory.waiting import MemoryWaiting
 from weft.frontier.policy import HostRecord
 from weft.frontier.turns import Visitors
 from weft.records import (
     AddStatus,
     Claim,
     Claims,
-    Ending,
     Explanation,
     HostState,
     Hour,
@@ -46,19 +47,21 @@ class MemoryFrontier:
         rng: random.Random | None = None,
     ) -> None:
         self._config = config or FrontierConfig()
-        self._clock = clock or SystemClock()
-        self._rng = rng or random.Random()
-        self._last_token = 0
-        self._finished_at = 0
+        self._clock, self._rng = clock or SystemClock(), rng or random.Random()
+        self._last_token = self._finished_at = 0
         self.host_key = self._config.host_key
         self._forget()
+
+    def limit_hosts(self, limits: Mapping[str, HostLimits | None]) -> None:
+        self._config.limit_hosts(limits)
 
     def _forget(self) -> None:
         self._stats = Stats()
         self._hosts: dict[str, HostRecord] = {}
         self._visitors: dict[str, Visitors] = {}
-        self._queues: dict[tuple[str, PageKind], MemoryQueue] = {}
+        self._queues = MemoryQueues(self._config.order, self._rng)
         self._claims: dict[int, Claim] = {}
+        self._waiting = MemoryWaiting()
         self._urls = MemoryUrls()
         self._keys: dict[str, str] = {}
         self._hours: list[Hour] = []
@@ -112,10 +115,11 @@ class MemoryFrontier:
                 self._keys.setdefault(name, key)
         return [self._keys.get(name, "") for name, _ in keys]
 
-    async def claim(self, owner: str, limit: int) -> Claims:
+    async def claim(self, owner: str, limit: int, *, due_for_ms: int = 0) -> Claims:
         now_ms = self._clock.now_ms()
-        waiting = sorted((r.ready_at_ms, h) for h, r in self._hosts.items() if r.ready_at_ms)
-        mine = [(at_ms, host) for at_ms, host in waiting if self._may_serve(host, owner)]
+        self._queue_again(self._waiting.take_due(now_ms - due_for_ms), now_ms)
+        places = sorted((r.ready_at_ms, h) for h, r in self._hosts.items() if r.ready_at_ms)
+        mine = [(at_ms, host) for at_ms, host in places if self._may_serve(host, owner)]
         line = iter([host for at_ms, host in mine if at_ms <= now_ms])
         claims: list[Claim] = []
         served: list[str] = []
@@ -131,10 +135,22 @@ class MemoryFrontier:
             record = self._hosts[host]
             record.ready_at_ms = 0  # to the end of the line
             self._reposition(host, policy.line_end_ms(record, host, self._config, now_ms))
-        places = [r.ready_at_ms for h, r in self._hosts.items() if self._may_serve(h, owner)]
-        first = min((at_ms for at_ms in places if at_ms), default=None)
-        next_in_ms = None if first is None else max(0, first - now_ms)
+        next_in_ms = self._next_in_ms(owner, now_ms, due_for_ms)
         return Claims(claims, next_in_ms, self._shared_hosts(claims, owner))
+
+    def _next_in_ms(self, owner: str, now_ms: int, due_for_ms: int) -> int | None:
+        times = [r.ready_at_ms for h, r in self._hosts.items() if self._may_serve(h, owner)]
+        if policy.is_in_reach(self._waiting.next_at_ms, now_ms, due_for_ms):
+            times.append(self._waiting.next_at_ms)
+        first = min((at_ms for at_ms in times if at_ms), default=None)
+        return None if first is None else max(0, first - now_ms)
+
+    def _queue_again(self, requests: Iterable[PackedRequest], now_ms: int) -> None:
+        """Queue pages that are due."""
+        for request in requests:
+            self._push(request)
+            self._reposition(request.host, now_ms)
+        self._stats.waiting = len(self._waiting)
 
     def _shared_hosts(self, claims: Sequence[Claim], owner: str) -> tuple[str, ...]:
         hosts = {claim.request.host for claim in claims} & self._visitors.keys()
@@ -203,6 +219,7 @@ class MemoryFrontier:
     async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
         now_ms = self._clock.now_ms()
         answers = [self._finish(outcome, now_ms) for outcome in outcomes]
+        self._queue_again(self._waiting.take_at_once(), now_ms)
         if hour := policy.hour_of(compress(outcomes, answers), now_ms):
             self._hours = policy.sum_hours([*self._hours, hour])
         return answers
@@ -218,7 +235,9 @@ class MemoryFrontier:
         policy.note_outcome(record, request.host, outcome, self._config, now_ms)
         if outcome.is_host_bad:
             self._hold(policy.under_its_name(request), now_ms)
-        elif outcome.ending is Ending.FAILED:
+        elif due_at_ms := policy.due_at_ms(outcome, now_ms):
+            self._waiting.put(policy.next_visit(request, outcome), due_at_ms, outcome)
+        elif policy.is_given_up(outcome):
             self._urls.note_bad(request.fingerprint, now_ms + self._config.bad_url_ms)
         if not outcome.is_sent:
             record.ready_at_ms = min(record.ready_at_ms, now_ms)
@@ -279,6 +298,10 @@ class MemoryFrontier:
     async def stats(self) -> Stats:
         return Stats(**{name: getattr(self._stats, name) for name in Stats.__struct_fields__})
 
+    async def next_due_in_ms(self) -> int | None:
+        at_ms = self._waiting.next_at_ms
+        return at_ms - self._clock.now_ms() if at_ms else None
+
     async def hours(self) -> list[Hour]:
         return list(self._hours)
 
@@ -298,8 +321,9 @@ class MemoryFrontier:
     def _explain(self, fingerprint: int) -> Explanation:
         told = self._urls.tell(fingerprint)
         claim = self._find_claim(fingerprint)
-        queued = self._find_queued(fingerprint)
-        request = claim.request if claim else queued
+        queued = self._queues.find(fingerprint)
+        due_at_ms, waiting = self._waiting.find(fingerprint)
+        request = claim.request if claim else queued or waiting
         state = self._host_state(request.host) if request else None
         return msgspec.structs.replace(
             told,
@@ -308,14 +332,12 @@ class MemoryFrontier:
             queued_kind=queued.kind if queued else None,
             claim=policy.explained(claim, state) if claim and state else None,
             host=state,
+            due_at_ms=due_at_ms,
+            payload=request.payload if request else b"",
         )
 
     def _find_claim(self, fingerprint: int) -> Claim | None:
         return next((c for c in self._claims.values() if c.request.is_known_as(fingerprint)), None)
-
-    def _find_queued(self, fingerprint: int) -> PackedRequest | None:
-        queued = (request for place in sorted(self._queues) for request in self._queues[place])
-        return next((r for r in queued if r.is_known_as(fingerprint)), None)
 
     def _url_of(self, fingerprint: int) -> str:
         claim = self._find_claim(fingerprint)
@@ -329,32 +351,29 @@ class MemoryFrontier:
             self._forget()
             return
         for host in self._hosts:
-            for request in self._queues.pop((host, kind), ()):
+            for request in self._queues.empty(host, kind):
                 self._count_queued(request, -1)
             self._reposition(host, self._clock.now_ms())
+        self._waiting.forget(kind)
+        self._stats.waiting = len(self._waiting)
         claimed = {claim.request.fingerprint for claim in self._claims.values()}
         self._urls.forget(kind, claimed)
 
     # Queues
 
     def _push(self, request: PackedRequest) -> None:
-        self._queue(request.host, request.kind).push(request)
+        self._queues.of(request.host, request.kind).push(request)
         self._count_queued(request, 1)
 
     def _push_back(self, request: PackedRequest) -> None:
-        self._queue(request.host, request.kind).push_back(request)
+        self._queues.of(request.host, request.kind).push_back(request)
         self._count_queued(request, 1)
 
     def _take(self, host: str) -> PackedRequest:
         kind = PageKind.DATA if self._hosts[host].queued_data else PageKind.NAV
-        request = self._queue(host, kind).take()
+        request = self._queues.of(host, kind).take()
         self._count_queued(request, -1)
         return request
-
-    def _queue(self, host: str, kind: PageKind) -> MemoryQueue:
-        if (host, kind) not in self._queues:
-            self._queues[host, kind] = MemoryQueue(self._config.order, self._rng)
-        return self._queues[host, kind]
 
     # Counting
 

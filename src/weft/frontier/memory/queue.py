@@ -1,10 +1,10 @@
-"""The requests of one host and page kind, and which of them is served next."""
+"""The requests of each host and page kind, and which of them is served next."""
 
 import random
 from collections import defaultdict, deque
 from collections.abc import Iterator
 
-from weft.records import Order, PackedRequest
+from weft.records import Order, PackedRequest, PageKind
 
 
 class MemoryQueue:
@@ -48,3 +48,23 @@ class MemoryQueue:
             i = self._rng.randrange(len(level))
             level[0], level[i] = level[i], level[0]
         return level.popleft()
+
+
+class MemoryQueues:
+    def __init__(self, order: Order, rng: random.Random) -> None:
+        self._order = order
+        self._rng = rng
+        self._queues: dict[tuple[str, PageKind], MemoryQueue] = {}
+
+    def of(self, host: str, kind: PageKind) -> MemoryQueue:
+        if (host, kind) not in self._queues:
+            self._queues[host, kind] = MemoryQueue(self._order, self._rng)
+        return self._queues[host, kind]
+
+    def find(self, fingerprint: int) -> PackedRequest | None:
+        queued = (request for place in sorted(self._queues) for request in self._queues[place])
+        return next((r for r in queued if r.is_known_as(fingerprint)), None)
+
+    def empty(self, host: str, kind: PageKind) -> list[PackedRequest]:
+        """Forget a queue; what was in it."""
+        return [*self._queues.pop((host, kind), ())]

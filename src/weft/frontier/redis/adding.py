@@ -141,11 +141,11 @@ class RedisAdding:
         commands = [
             (
                 "RPUSH",
-                f"{bucket.prefix}stories:{stories.DROPPED}",
+                f"{bucket.prefix}{stories.DROP_LOG}",
                 stories.pack([stories.drop_story(request, now_ms) for request in own]),
             )
             for bucket, own in by_bucket.items()
         ]
         lengths = await self._buckets.client.run(commands)
         for bucket, length in zip(by_bucket, lengths, strict=True):
-            await merge_stories(self._buckets.client, bucket, stories.DROPPED, length)
+            await merge_stories(self._buckets.client, bucket, stories.DROP_LOG, length)

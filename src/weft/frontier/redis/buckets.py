@@ -1,12 +1,12 @@
 """The buckets of a job: which hosts they have, and calls of scripts for them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
 
 from weft.clock import Clock, SystemClock, monotonic_s
-from weft.config import FrontierConfig, SharedConfig
+from weft.config import FrontierConfig, HostLimits, SharedConfig
 from weft.frontier.redis.layout import Bucket, RedisLayout
 from weft.redis import keys
 from weft.redis.client import Client
@@ -49,6 +49,11 @@ class Buckets:
         """The job is laid out as it was when it began, whatever our own settings say."""
         if shape != self.layout.shape:
             self.layout = RedisLayout(self._job, self.config, shape)
+
+    def limit_hosts(self, limits: Mapping[str, HostLimits | None]) -> None:
+        self.config.limit_hosts(limits)
+        self.layout.take_limits(self.config, limits)
+        self.note_change(map(self.of_host, limits))
 
     async def run(
         self, script: Script[Arguments, Reply], calls: Sequence[tuple[Bucket, Arguments]]

@@ -1,5 +1,6 @@
 """Claiming: the buckets that may have something are asked, a few at a time."""
 
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 
@@ -14,13 +15,14 @@ from weft.frontier.redis.layout import Bucket
 from weft.frontier.redis.leases import ClientLeases
 from weft.frontier.redis.ownclaims import ClientClaims, OwnClaim
 from weft.frontier.redis.parking import Parking
+from weft.frontier.redis.waiting import WaitingRoom
 from weft.records import Claim, Claims, PageKind
 
 #: Requests that a bucket is asked for at least, if that many are wanted.
 CLAIM_BATCH = 192
 #: With half a batch in hand, a bucket is not asked for fewer than these: a call has its price.
 CLAIM_LEAST = 64
-#: A bucket that has nothing to hand out is asked again after this time: others may have added.
+#: A bucket is asked again after this time at the latest: others may have added something.
 POLL_MS = 1_000
 
 
@@ -39,15 +41,19 @@ class RedisClaiming:
         self._leases = leases
         self._own = own
         self._release = release
+        # What the last call asked for: buckets that had nothing then may have it for another owner.
         self._owner = ""
+        self._due_for_ms = 0
         self._calls = count(1)
         #: How many owners share a host that more than one may have.
         self.sharers = buckets.config.workers_per_host
 
-    async def claim(self, owner: str, limit: int) -> Claims:
-        if owner != self._owner:
-            self._owner = owner
+    async def claim(self, owner: str, limit: int, *, due_for_ms: int = 0) -> Claims:
+        wants_all = due_for_ms == 0
+        is_other = owner != self._owner or wants_all is not (self._due_for_ms == 0)
+        if is_other or due_for_ms < self._due_for_ms:
             self._buckets.note_change(self._buckets.layout.buckets)
+        self._owner, self._due_for_ms = owner, due_for_ms
         claims: list[Claim] = []
         shared_hosts: list[str] = []
         due = self._due_buckets()
@@ -65,6 +71,7 @@ class RedisClaiming:
                     next(self._calls),
                     quota,
                     self.sharers,
+                    due_for_ms,
                 )
                 for bucket in asking
             ]
@@ -80,6 +87,9 @@ class RedisClaiming:
                 if taken and len(taken) == quota:
                     due.append(bucket)  # it may have more
                 await self._unpark(bucket, reply)
+                if reply.blocks:
+                    await self._open_blocks(bucket, reply, blobs)
+                    due.append(bucket)  # some of their pages may be due by now
             if self._buckets.client.losses != losses:
                 await self._free_unheard(asking, owner)
         return Claims(claims, self._next_in_ms(), tuple(sorted(shared_hosts)))
@@ -117,13 +127,14 @@ class RedisClaiming:
     ) -> list[Claim]:
         now_ms = self._buckets.times.local_ms()
         bucket.asked_at_ms = now_ms
-        bucket.next_in_ms = None if reply.next_in_ms < 0 else reply.next_in_ms
-        bucket.claim_at_ms = now_ms + (POLL_MS if reply.next_in_ms < 0 else reply.next_in_ms)
+        bucket.next_at_ms = math.inf if reply.next_in_ms < 0 else now_ms + reply.next_in_ms
+        bucket.claim_at_ms = min(now_ms + POLL_MS, bucket.next_at_ms)
         claims = []
-        groups = len(reply.delays_ms)
-        requests = iter(blobs[: len(blobs) - groups])
+        requests = iter(blobs)
+        first_block = len(blobs) - len(reply.blocks)
+        heads = blobs[first_block - len(reply.delays_ms) : first_block]
         number = reply.first_token
-        for delay_ms, packed in zip(reply.delays_ms, blobs[-groups:], strict=True):
+        for delay_ms, packed in zip(reply.delays_ms, heads, strict=True):
             head = unpack_head(packed)
             kind = PageKind(head.kind)
             name = str(number)
@@ -140,12 +151,11 @@ class RedisClaiming:
         """When the first bucket may have something; None: not before something changes."""
         now_ms = self._buckets.times.local_ms()
         waits = [
-            max(0, round(bucket.claim_at_ms - now_ms))
+            at_ms - now_ms
             for bucket in self._buckets.layout.buckets
-            if self._leases.serves(bucket)
-            and (bucket.next_in_ms is not None or bucket.claim_at_ms <= now_ms)
+            if self._leases.serves(bucket) and (at_ms := _next_at_ms(bucket, now_ms)) < math.inf
         ]
-        return min(waits, default=None)
+        return max(0, round(min(waits))) if waits else None
 
     async def _unpark(self, bucket: Bucket, reply: scripts.Claimed) -> None:
         for host in reply.hungry:
@@ -153,6 +163,18 @@ class RedisClaiming:
                 bucket, host, self._buckets.times.now_ms()
             ):
                 self._buckets.note_change([bucket])
+
+    async def _open_blocks(
+        self, bucket: Bucket, reply: scripts.Claimed, blobs: Sequence[bytes]
+    ) -> None:
+        config = self._buckets.config
+        now_ms = reply.until_ms - config.claim_ms
+        room = WaitingRoom(self._buckets.client, config.order)
+        await room.open(bucket, reply.blocks, blobs[-len(reply.blocks) :], now_ms)
+
+
+def _next_at_ms(bucket: Bucket, now_ms: float) -> float:
+    return now_ms if bucket.claim_at_ms <= now_ms else bucket.next_at_ms
 
 
 def _is_enough(claimed: int, limit: int) -> bool:

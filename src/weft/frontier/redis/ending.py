@@ -3,15 +3,19 @@
 import logging
 from collections.abc import Sequence
 
+from weft.frontier import policy
 from weft.frontier.redis import scripts
 from weft.frontier.redis.buckets import Buckets
 from weft.frontier.redis.explain import Explainer
 from weft.frontier.redis.finishing import pack_finish
 from weft.frontier.redis.history import merge_stories
+from weft.frontier.redis.job import StoredJob
 from weft.frontier.redis.layout import Bucket
 from weft.frontier.redis.leases import ClientLeases
 from weft.frontier.redis.ownclaims import ClaimsOfBucket, ClientClaims, OwnClaim
-from weft.records import Outcome, PageKind
+from weft.frontier.redis.stories import LOGS
+from weft.frontier.redis.waiting import WaitingRoom, is_due_to_gather
+from weft.records import Outcome
 from weft.redis.client import Command
 
 #: Deadlines that one call of a script looks at.
@@ -21,8 +25,11 @@ logger = logging.getLogger(__name__)
 
 
 class RedisEnding:
-    def __init__(self, buckets: Buckets, leases: ClientLeases, own: ClientClaims) -> None:
+    def __init__(
+        self, buckets: Buckets, job: StoredJob, leases: ClientLeases, own: ClientClaims
+    ) -> None:
         self._buckets = buckets
+        self._job = job
         self._leases = leases
         self._own = own
 
@@ -62,6 +69,8 @@ class RedisEnding:
 
     async def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
         tokens = [outcome.token for outcome in outcomes]
+        if any(policy.due_at_ms(outcome, 0) for outcome in outcomes):
+            await self._job.note_waiting()
         await self._hold_again(tokens)
         answers = [False] * len(outcomes)
         parts = self._own.by_bucket(self._buckets.layout, tokens)
@@ -91,17 +100,30 @@ class RedisEnding:
             for own in part.groups.values():
                 for i in own:
                     answers[i] = True
-            for kind, length in zip(PageKind, reply.chunks, strict=True):
-                await merge_stories(self._buckets.client, bucket, kind.name.lower(), length)
+            await self._tidy_up(bucket, reply)
         return again
+
+    async def _tidy_up(self, bucket: Bucket, reply: scripts.Finished) -> None:
+        client = self._buckets.client
+        for log, length in zip(LOGS, reply.chunks, strict=True):
+            await merge_stories(client, bucket, log, length, reply.waiting)
+        if is_due_to_gather(reply.alone, reply.waiting):
+            room = WaitingRoom(client, self._buckets.config.order)
+            await room.gather(bucket, reply.now_ms)
 
     def _call_finish(
         self, bucket: Bucket, outcomes: Sequence[Outcome], part: ClaimsOfBucket
     ) -> Command:
-        finish, chunks = pack_finish(
-            self._buckets.times.now_ms(), self._buckets.times.people_ms(), self._own, part, outcomes
+        times = self._buckets.times
+        finish, blobs = pack_finish(
+            times.now_ms(),
+            times.people_ms(),
+            self._own,
+            part,
+            outcomes,
+            self._buckets.config.order,
         )
-        return scripts.FINISH.call(bucket.prefix, bucket.config, finish, chunks)
+        return scripts.FINISH.call(bucket.prefix, bucket.config, finish, blobs)
 
     async def _hold_again(self, tokens: Sequence[int]) -> None:
         """Look up claims that another has made in our name."""

@@ -51,8 +51,13 @@ _decoder = msgspec.msgpack.Decoder(Entry)
 
 
 def pack(request: PackedRequest, at_ms: int) -> bytes:
+    nonce = random.getrandbits(32) if request.is_forced else 0
+    return encode(entry_of(request, at_ms, nonce))
+
+
+def entry_of(request: PackedRequest, at_ms: int, nonce: int) -> Entry:
     start, rest = _shorten(request.url, request.host)
-    entry = Entry(
+    return Entry(
         fingerprint=request.fingerprint,
         start=start,
         rest=rest,
@@ -62,9 +67,8 @@ def pack(request: PackedRequest, at_ms: int) -> bytes:
         priority=request.priority,
         url_fingerprint=request.url_fingerprint,
         is_forced=request.is_forced,
-        nonce=random.getrandbits(32) if request.is_forced else 0,
+        nonce=nonce,
     )
-    return encode(entry)
 
 
 def encode(entry: Entry) -> bytes:

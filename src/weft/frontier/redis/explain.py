@@ -16,8 +16,11 @@ from weft.frontier.redis.groups import is_set, unpack_head
 from weft.frontier.redis.known import KnownSets
 from weft.frontier.redis.layout import Bucket, unpack_record
 from weft.frontier.redis.parking import unpack_block
+from weft.frontier.redis.replies import with_scores
 from weft.frontier.redis.seen import SeenSets
 from weft.frontier.redis.stories import Story
+from weft.frontier.redis.waiting import WaitingRoom
+from weft.frontier.redis.waitingpages import WaitingPage
 from weft.records import Claim, Explanation, HostState, PackedRequest, PageKind
 
 #: Elements of a list that are read at a time.
@@ -41,7 +44,7 @@ class StoredClaim(msgspec.Struct, frozen=True):
         return Claim(self.token, self.request, self.owner, self.until_ms, delay_ms)
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class Queued(msgspec.Struct, frozen=True):
     """A request in a queue, or parked."""
 
     request: PackedRequest
@@ -60,26 +63,30 @@ class Explainer:
         if host is not None and not self._layout.is_advanced:
             buckets = [self._layout.bucket_of(host)]
         claims = [c for c in await self.claims(buckets) if c.request.is_known_as(fingerprint)]
-        waiting = [w async for w in self._find_waiting(buckets, fingerprint, host)]
+        queued = [q async for q in self._find_queued(buckets, fingerprint, host)]
+        waiting = await self._find_waiting(buckets, fingerprint)
         told = {
             family: await self._find_stories(buckets, family, fingerprint)
             for family in stories.FAMILIES
         }
-        return await self._put_together(fingerprint, buckets, claims, waiting, told)
+        return await self._put_together(fingerprint, buckets, claims, queued, waiting, told)
 
     async def _put_together(
         self,
         fingerprint: int,
         buckets: Sequence[Bucket],
         claims: Sequence[StoredClaim],
-        waiting: Sequence[Waiting],
+        queue: Sequence[Queued],
+        waiting: Sequence[WaitingPage],
         told: dict[str, list[Story]],
     ) -> Explanation:
         seen_as = await self._seen_as(buckets, fingerprint)
-        first = _first_sight(fingerprint, claims, waiting, told) if seen_as is not None else None
+        found = [claim.entry for claim in claims] + [queued.entry for queued in queue]
+        found += [page.full_entry for page in waiting]
+        first = _first_sight(fingerprint, found, told) if seen_as is not None else None
         claim = claims[0] if claims else None
-        queued = waiting[0] if waiting else None
-        request = claim.request if claim else queued.request if queued else None
+        queued = queue[0] if queue else None
+        request = _first_request(claims, queue, waiting)
         fetches = [
             (story.at_ms, story.fetch(kind), story.url)
             for kind in PageKind
@@ -88,7 +95,8 @@ class Explainer:
         fetches.sort(key=lambda fetch: fetch[0])
         drop = told[stories.DROPPED][0] if told[stories.DROPPED] and seen_as is None else None
         record = await self._record_of(request.host) if request else HostRecord()
-        url = request.url if request else fetches[0][2] if fetches else drop.url if drop else ""
+        urls = [request.url] if request else [url for _, _, url in fetches if url]
+        url = urls[0] if urls else drop.url if drop else ""
         return Explanation(
             fingerprint=fingerprint,
             url=url,
@@ -104,6 +112,8 @@ class Explainer:
             dropped_at_ms=drop.at_ms if drop else 0,
             bad_until_ms=await self._bad_until(buckets, fingerprint),
             fetches=tuple(fetch for _, fetch, _ in fetches[-policy.MAX_FETCHES :]),
+            due_at_ms=waiting[0].due_at_ms if waiting else 0,
+            payload=request.payload if request else b"",
         )
 
     # Claims
@@ -152,32 +162,32 @@ class Explainer:
 
     # Queues
 
-    async def _find_waiting(
+    async def _find_queued(
         self, buckets: Iterable[Bucket], fingerprint: int, host: str | None
-    ) -> AsyncIterator[Waiting]:
+    ) -> AsyncIterator[Queued]:
         for bucket in buckets:
             hosts = [host] if host is not None else await self._hosts(bucket)
             for name in hosts:
                 for kind in PageKind:
-                    async for waiting in self._waiting(bucket, name, kind):
-                        if waiting.request.is_known_as(fingerprint):
-                            yield waiting
+                    async for queued in self._queued(bucket, name, kind):
+                        if queued.request.is_known_as(fingerprint):
+                            yield queued
                             return
 
     async def _hosts(self, bucket: Bucket) -> list[str]:
         [names] = await self._client.run([("HKEYS", f"{bucket.prefix}hosts")])
         return sorted(name.decode() for name in names)
 
-    async def _waiting(self, bucket: Bucket, host: str, kind: PageKind) -> AsyncIterator[Waiting]:
+    async def _queued(self, bucket: Bucket, host: str, kind: PageKind) -> AsyncIterator[Queued]:
         name = f"{kind.name.lower()}:{host}"
         for key in await self._queue_keys(bucket, host, kind):
             async for packed in self._elements(key):
-                yield _waiting(packed, host, kind, is_parked=False)
+                yield _queued(packed, host, kind, is_parked=False)
         async for block in self._elements(f"{bucket.prefix}blocks:{name}"):
             for packed in unpack_block(block, host, kind):
-                yield _waiting(packed, host, kind, is_parked=True)
+                yield _queued(packed, host, kind, is_parked=True)
         async for packed in self._elements(f"{bucket.prefix}spill:{name}"):
-            yield _waiting(packed, host, kind, is_parked=True)
+            yield _queued(packed, host, kind, is_parked=True)
 
     async def _queue_keys(self, bucket: Bucket, host: str, kind: PageKind) -> list[str]:
         # Who asks need not know the order of the job: a queue of the order `priority` has levels.
@@ -205,6 +215,19 @@ class Explainer:
                 return
             first += page
 
+    # Pages that wait until they are due
+
+    async def _find_waiting(self, buckets: Iterable[Bucket], fingerprint: int) -> list[WaitingPage]:
+        """Those known by this fingerprint, the first due first."""
+        room = WaitingRoom(self._client, self._config.order)
+        found = [
+            page
+            for bucket in buckets
+            async for page in room.pages(bucket)
+            if page.request.is_known_as(fingerprint)
+        ]
+        return sorted(found, key=lambda page: page.due_at_ms)
+
     # Logs
 
     async def _find_stories(
@@ -214,25 +237,37 @@ class Explainer:
 
     async def _stories(self, buckets: Iterable[Bucket], family: str) -> AsyncIterator[Story]:
         for bucket in buckets:
-            for log in ("history", "stories"):
-                async for chunk in self._elements(f"{bucket.prefix}{log}:{family}", CHUNK_PAGE):
+            for log in stories.logs_of(family):
+                async for chunk in self._elements(f"{bucket.prefix}{log}", CHUNK_PAGE):
                     for story in stories.unpack(chunk):
                         yield story
 
     async def _url_of(self, buckets: Sequence[Bucket], fingerprint: int) -> str:
-        """The URL of a page, which most often is of the same host."""
+        """The URL of a page that was fetched or is claimed; most often it is of the same host."""
         if not fingerprint:
             return ""
         others = [bucket for bucket in self._layout.buckets if bucket not in buckets]
+        is_fetched = False
         for there in (buckets, others):
-            for kind in PageKind:
-                async for story in self._stories(there, kind.name.lower()):
-                    if story.is_about(fingerprint):
-                        return story.url
-            for claim in await self.claims(there):
-                if claim.request.is_known_as(fingerprint):
-                    return claim.request.url
+            told = [story async for story in self._fetches_of(there, fingerprint)]
+            is_fetched = is_fetched or bool(told)
+            requests = [claim.request for claim in await self.claims(there)]
+            requests += [page.request for page in await self._find_waiting(there, fingerprint)]
+            urls = [story.url for story in told if story.url]
+            urls += [request.url for request in requests if request.is_known_as(fingerprint)]
+            if urls:
+                return urls[0]
+        if is_fetched:  # and it may be due again
+            async for queued in self._find_queued(self._layout.buckets, fingerprint, None):
+                return queued.request.url
         return ""
+
+    async def _fetches_of(
+        self, buckets: Sequence[Bucket], fingerprint: int
+    ) -> AsyncIterator[Story]:
+        for kind in PageKind:
+            for story in await self._find_stories(buckets, kind.name.lower(), fingerprint):
+                yield story
 
     # The rest
 
@@ -267,17 +302,12 @@ class _Deadlines:
         """`due` as Redis tells it: pairs, or one after the other."""
         self._own: dict[int, int] = {}
         self._batches: list[tuple[int, int, int]] = []
-        pairs = (
-            due
-            if due and isinstance(due[0], tuple | list)
-            else zip(due[::2], due[1::2], strict=True)
-        )
-        for name, until_ms in pairs:
+        for name, until_ms in with_scores(due).items():
             first, _, last = name.decode().partition(":")
             if last:
-                self._batches.append((int(first), int(last), int(until_ms)))
+                self._batches.append((int(first), int(last), until_ms))
             else:
-                self._own[int(first)] = int(until_ms)
+                self._own[int(first)] = until_ms
 
     def of(self, number: int) -> int:
         if number in self._own:
@@ -285,19 +315,23 @@ class _Deadlines:
         return next((at for first, last, at in self._batches if first <= number <= last), 0)
 
 
-def _waiting(packed: bytes, host: str, kind: PageKind, *, is_parked: bool) -> Waiting:
+def _queued(packed: bytes, host: str, kind: PageKind, *, is_parked: bool) -> Queued:
     entry = entries.unpack(packed)
-    return Waiting(entry.request(host, kind), entry, is_parked)
+    return Queued(entry.request(host, kind), entry, is_parked)
+
+
+def _first_request(
+    claims: Sequence[StoredClaim], queue: Sequence[Queued], waiting: Sequence[WaitingPage]
+) -> PackedRequest | None:
+    requests = [claim.request for claim in claims[:1]] + [queued.request for queued in queue[:1]]
+    requests += [page.request for page in waiting[:1]]
+    return requests[0] if requests else None
 
 
 def _first_sight(
-    fingerprint: int,
-    claims: Iterable[StoredClaim],
-    waiting: Iterable[Waiting],
-    told: dict[str, list[Story]],
+    fingerprint: int, found: Iterable[Entry], told: dict[str, list[Story]]
 ) -> tuple[int, int] | None:
     """When a request was first seen, and where it was found; None if nothing tells it."""
-    found = [claim.entry for claim in claims] + [one.entry for one in waiting]
     sights = [(e.at_ms, e.found_on) for e in found if e.fingerprint == fingerprint]
     sights += [
         (story.seen_at_ms, story.found_on)

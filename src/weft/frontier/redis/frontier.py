@@ -9,11 +9,11 @@ This module puts the parts together, a module for each group of verbs: `adding`,
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Self
 
 from weft.clock import Clock
-from weft.config import FrontierConfig
+from weft.config import FrontierConfig, HostLimits
 from weft.frontier.base import AlsoForget, Hold
 from weft.frontier.redis import scripts
 from weft.frontier.redis.adding import RedisAdding
@@ -77,7 +77,7 @@ class RedisFrontier:
         self._buckets = buckets = Buckets(self._client, job, self._config, Times(clock))
         self._leasing = RedisLeasing(buckets, self._leases)
         self._adding = RedisAdding(buckets, self._known)
-        self._ending = RedisEnding(buckets, self._leases, self._own)
+        self._ending = RedisEnding(buckets, self._job, self._leases, self._own)
         self._claiming = RedisClaiming(
             buckets, self._job, self._leases, self._own, self._ending.release
         )
@@ -92,6 +92,9 @@ class RedisFrontier:
     @property
     def host_key(self) -> HostKey:
         return self._buckets.layout.shape.host_key
+
+    def limit_hosts(self, limits: Mapping[str, HostLimits | None]) -> None:
+        self._buckets.limit_hosts(limits)
 
     async def __aenter__(self) -> Self:
         await self._client.__aenter__()
@@ -222,9 +225,9 @@ class RedisFrontier:
 
     # Claims
 
-    async def claim(self, owner: str, limit: int) -> Claims:
+    async def claim(self, owner: str, limit: int, *, due_for_ms: int = 0) -> Claims:
         async with self._lease_lock:
-            return await self._claiming.claim(owner, limit)
+            return await self._claiming.claim(owner, limit, due_for_ms=due_for_ms)
 
     async def renew(self, owner: str, tokens: Sequence[int]) -> list[bool]:
         return await self._ending.renew(owner, tokens)
@@ -245,6 +248,9 @@ class RedisFrontier:
 
     async def stats(self) -> Stats:
         return await self._looking.stats()
+
+    async def next_due_in_ms(self) -> int | None:
+        return await self._looking.next_due_in_ms()
 
     async def hours(self) -> list[Hour]:
         return await self._looking.hours()

@@ -12,7 +12,7 @@ import msgspec
 
 from weft.config import SharedConfig
 from weft.errors import StoreError, StoreFormatError, StoreMissingError
-from weft.frontier.redis.layout import FORMAT, PLAIN_FORMAT, format_of
+from weft.frontier.redis.layout import FORMAT, FORMATS, format_of
 from weft.records import Stats
 from weft.redis.client import SHORT_PATIENCE_S, Client
 from weft.redis.jobs import Begin, JobClearing, JobList, JobRecord, JobShape
@@ -30,6 +30,7 @@ class StoredJob:
         self.clearing = JobClearing(client, name)
         #: None: the job is not there.
         self.run: str | None = None
+        self._has_waiting = False
 
     async def open(self, shape: SharedConfig) -> SharedConfig:
         """Make the job if there is none; the shape that it has."""
@@ -44,13 +45,20 @@ class StoredJob:
         return self._enter(shape)
 
     def _enter(self, shape: JobShape) -> SharedConfig:
-        if shape.format not in (FORMAT, PLAIN_FORMAT):
+        if shape.format not in FORMATS:
             raise StoreFormatError(
                 f"the job {self._name} in {self._place} has format {shape.format}, this Weft knows "
                 f"{FORMAT}; upgrade Weft, or choose another job with --job"
             )
         self.run = shape.run
+        self._has_waiting = shape.format == FORMAT
         return _unpack(shape.packed)
+
+    async def note_waiting(self) -> None:
+        """A page is about to wait: who does not know of that must not open the job any more."""
+        if not self._has_waiting:
+            await self.record.note_format(FORMAT)
+            self._has_waiting = True
 
     async def begin(
         self,
@@ -84,6 +92,7 @@ class StoredJob:
             await asyncio.sleep(_POLL_S)
 
     async def end_clearing(self, shape: SharedConfig) -> None:
+        self._has_waiting = False
         await self.clearing.end(format_of(shape), msgspec.msgpack.encode(shape))
 
     async def forget(self) -> None:

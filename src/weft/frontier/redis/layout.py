@@ -1,24 +1,29 @@
 """How a job is laid out in Redis: its shape, its buckets, where a host and a fingerprint belong."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import md5
 from struct import Struct
+from typing import TypeAlias
 
 import mmh3
 import msgspec
 
-from weft.config import FrontierConfig, HostLimits, SharedConfig
+from weft.config import FrontierConfig, SharedConfig
 from weft.frontier.policy import HostRecord
 from weft.frontier.redis.scripts import BucketConfig
 from weft.records import HostKey, Picker, SeenKind
 from weft.redis import keys
 
-#: Raised whenever an older Weft could not read what this one writes.
-FORMAT = "3"
-#: What is written where host keys are host names: a Weft that knows no others reads that too.
+#: Raised whenever an older Weft could not read what this one writes. This is written when the first
+#: page waits until it is due: an older Weft would let it wait for ever.
+FORMAT = "4"
+#: What is written until then.
+KEYED_FORMAT = "3"
+#: The same where host keys are host names: a Weft that knows no others reads that too.
 PLAIN_FORMAT = "2"
+FORMATS = (PLAIN_FORMAT, KEYED_FORMAT, FORMAT)
 #: Parked requests that make a block.
 BLOCK_SIZE = 1_000
 #: Requests that a host may have in its queue however full its bucket is.
@@ -26,25 +31,28 @@ HOST_FLOOR = 1_000
 
 _encode = msgspec.msgpack.encode
 _HASH_BITS = (1 << 48) - 1
+#: Delay, concurrency, workers.
+_PlainLimits: TypeAlias = tuple[int, int, int]
 
 
 def format_of(shape: SharedConfig) -> str:
-    return PLAIN_FORMAT if shape.host_key is HostKey.HOST else FORMAT
+    return PLAIN_FORMAT if shape.host_key is HostKey.HOST else KEYED_FORMAT
 
 
 class Bucket:
     """One partition of the hosts of a job."""
 
-    def __init__(self, number: int, prefix: str, config: bytes) -> None:
+    def __init__(self, number: int, prefix: str) -> None:
         self.number = number
         self.prefix = prefix
-        self.config = config
+        #: What its scripts are told with every call.
+        self.config = b""
         #: When it was last asked for claims.
         self.asked_at_ms = 0.0
-        #: When a claim may be worth asking for, by the clock of whoever asks.
+        #: When it is to be asked again at the latest, by the clock of whoever asks.
         self.claim_at_ms = 0.0
-        #: What the last claim said of the next; None: not before something changes.
-        self.next_in_ms: int | None = None
+        #: When the next claim is worth it; infinite: not before something changes.
+        self.next_at_ms = math.inf
 
 
 class RedisLayout:
@@ -57,12 +65,19 @@ class RedisLayout:
             keys.bucket_prefix(job, number, is_one_slot=self.is_advanced)
             for number in range(shape.buckets)
         ]
-        by_bucket = self._limits_by_bucket(config.limits_by_host)
-        self.buckets = [
-            Bucket(number, prefix, _encode(self._config(config, by_bucket[number], prefixes)))
-            for number, prefix in enumerate(prefixes)
-        ]
+        self.buckets = [Bucket(number, prefix) for number, prefix in enumerate(prefixes)]
         self._numbers = {prefix: number for number, prefix in enumerate(prefixes)}
+        self._configure(config, range(shape.buckets))
+
+    def take_limits(self, config: FrontierConfig, hosts: Iterable[str]) -> None:
+        """The limits of these hosts have changed: tell the buckets that care."""
+        changed = {self.bucket_of(host).number for host in hosts}
+        self._configure(config, range(self.shape.buckets) if self.is_advanced else changed)
+
+    def _configure(self, config: FrontierConfig, numbers: Iterable[int]) -> None:
+        by_bucket = self._limits_by_bucket(config)
+        for number in numbers:
+            self.buckets[number].config = _encode(self._config(config, by_bucket[number]))
 
     def bucket_of(self, host: str) -> Bucket:
         """The bucket that the hash of a host names."""
@@ -86,14 +101,15 @@ class RedisLayout:
         one, two = mmh3.hash64(fingerprint.to_bytes(8, "big"), signed=False)
         return one & _HASH_BITS, (two & _HASH_BITS) | 1
 
-    def _limits_by_bucket(
-        self, limits: Mapping[str, HostLimits]
-    ) -> list[dict[str, tuple[int, int]]]:
+    def _limits_by_bucket(self, config: FrontierConfig) -> list[dict[str, _PlainLimits]]:
         """Each bucket is told the limits of its own hosts only; if hosts move, of all."""
-        plain = {host: (own.delay_ms, own.concurrency) for host, own in limits.items()}
+        plain = {
+            host: (own.delay_ms, own.concurrency, config.workers_of(host))
+            for host, own in config.limits_by_host.items()
+        }
         if self.is_advanced:
             return [plain] * self.shape.buckets
-        by_bucket: list[dict[str, tuple[int, int]]] = [{} for _ in range(self.shape.buckets)]
+        by_bucket: list[dict[str, _PlainLimits]] = [{} for _ in range(self.shape.buckets)]
         for host, own in plain.items():
             by_bucket[_hash(host) % self.shape.buckets][host] = own
         return by_bucket
@@ -101,8 +117,7 @@ class RedisLayout:
     def _config(
         self,
         config: FrontierConfig,
-        limits_by_host: dict[str, tuple[int, int]],
-        prefixes: list[str],
+        limits_by_host: dict[str, _PlainLimits],
     ) -> BucketConfig:
         shape = self.shape
         return BucketConfig(
@@ -124,7 +139,7 @@ class RedisLayout:
             bloom_error=shape.bloom_error,
             picker=shape.picker,
             job_prefix=keys.job_prefix(self.job),
-            buckets=prefixes if self.is_advanced else [],
+            buckets=[bucket.prefix for bucket in self.buckets] if self.is_advanced else [],
         )
 
 

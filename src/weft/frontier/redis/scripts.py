@@ -11,7 +11,8 @@ class BucketConfig(msgspec.Struct, frozen=True, array_like=True):
     order: str
     delay_ms: int
     concurrency: int
-    limits_by_host: dict[str, tuple[int, int]]
+    #: Delay, concurrency, workers.
+    limits_by_host: dict[str, tuple[int, int, int]]
     claim_ms: int
     backoff_ms: int
     max_backoff_ms: int
@@ -83,10 +84,12 @@ class ClaimCall(msgspec.Struct, frozen=True, array_like=True):
     limit: int
     #: How many owners share a host that more than one may have.
     sharers: int
+    #: Of the pages that wait, those come back that have been due for so long.
+    due_for_ms: int
 
 
 class Claimed(msgspec.Struct, frozen=True, array_like=True):
-    """Blobs: the packed requests, and the heads of the groups that they are in."""
+    """Blobs: the packed requests, the heads of the groups that they are in, and blocks."""
 
     #: The owner has the lease.
     is_allowed: bool
@@ -100,6 +103,8 @@ class Claimed(msgspec.Struct, frozen=True, array_like=True):
     delays_ms: list[int]
     #: Hosts that others send to as well.
     shared_hosts: list[str] = []
+    #: Names of blocks of waiting pages that are to be opened: the last blobs.
+    blocks: list[str] = []
 
 
 #: Host, home, concurrency, under way, unused, waiting, sharing, sent ago (-1: never), status, retry
@@ -147,7 +152,8 @@ class Renewed(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Finish(msgspec.Struct, frozen=True, array_like=True):
-    """Blobs: a chunk of stories for nav and one for data; empty: none."""
+    """Blobs: a chunk of stories for nav and one for data, the same of pages that wait from now on
+    (empty: none); then these pages."""
 
     now_ms: int
     #: Name of a group of claims; places in it; outcomes, three numbers for those that are alike:
@@ -155,19 +161,27 @@ class Finish(msgspec.Struct, frozen=True, array_like=True):
     #: sent to the host (-1: none was); how many they are.
     groups: list[tuple[str, str, list[int]]]
     #: What more there is to say of an outcome: number of its group, and where its three numbers
-    #: begin (both from 1); place, fingerprint, retry after, Crawl-delay, name of the host if that
-    #: does not exist.
+    #: begin (both from 1); place, fingerprint if its URL is bad now, retry after, Crawl-delay, name
+    #: of the host if that does not exist.
     extras: list[tuple[int, int, int, str, int, int, str]]
     stale: int
     #: Of the pages of them all.
     items: int
+    #: How soon each page is due again; 0: it goes to the end of its queue at once.
+    waits: list[int]
+    #: Pages that are due within this time stay alone.
+    far_ms: int
 
 
 class Finished(msgspec.Struct, frozen=True, array_like=True):
     #: If nothing was done, for each group a text with a 1 for each place that is a claim.
     alive: list[str]
-    #: How many chunks there are now, of nav and of data; empty: nothing was done.
+    #: How many chunks there are now, of each family; empty: nothing was done.
     chunks: list[int]
+    now_ms: int = 0
+    #: Of pages that wait, those that are alone though they are due after `far_ms`; and all.
+    alone: int = 0
+    waiting: int = 0
 
 
 class Reclaim(msgspec.Struct, frozen=True, array_like=True):
@@ -195,6 +209,22 @@ class Compact(msgspec.Struct, frozen=True, array_like=True):
     source: str
     target: str
     length: int
+    #: So many of the blocks are kept, the latest; 0: all.
+    kept: int = 0
+
+
+class Rearrange(msgspec.Struct, frozen=True, array_like=True):
+    """Blobs: the pages that are taken; those that are put; the blocks that are put."""
+
+    now_ms: int
+    #: Blocks that are taken.
+    names: list[str]
+    #: When each page that is taken is due.
+    taken: list[int]
+    #: When each page that is put is due.
+    times: list[int]
+    #: Name of each block that is put, and when it is to be opened.
+    blocks: list[tuple[str, int]]
 
 
 class Clear(msgspec.Struct, frozen=True, array_like=True):
@@ -223,7 +253,7 @@ LEASE = Script(_PACKAGE, (*_CLAIMS, "lease"), BucketConfig, Lease, Leased, libra
 GIVE_UP = Script(_PACKAGE, ("give_up",), BucketConfig, GiveUp, bool, libraries=_LEASES)
 CLAIM = Script(
     _PACKAGE,
-    (*_CLAIMS, "visitors", "claim"),
+    (*_CLAIMS, "waiting", "visitors", "claim"),
     BucketConfig,
     ClaimCall,
     Claimed,
@@ -239,7 +269,12 @@ VISIT = Script(
 )
 RENEW = Script(_PACKAGE, (*_CLAIMS, "renew"), BucketConfig, Renew, Renewed, libraries=_BASICS)
 FINISH = Script(
-    _PACKAGE, (*_CLAIMS, "picker", "finish"), BucketConfig, Finish, Finished, libraries=_BASICS
+    _PACKAGE,
+    (*_CLAIMS, "waiting", "picker", "finish"),
+    BucketConfig,
+    Finish,
+    Finished,
+    libraries=_BASICS,
 )
 RELEASE = Script(
     _PACKAGE, (*_CLAIMS, "release"), BucketConfig, Groups, list[str], libraries=_BASICS
@@ -251,8 +286,21 @@ UNPARK = Script(
     _PACKAGE, ("common", "queue", "unpark"), BucketConfig, Unpark, bool, libraries=_BASICS
 )
 COMPACT = Script(_PACKAGE, ("compact",), BucketConfig, Compact, bool)
+REARRANGE = Script(
+    _PACKAGE,
+    ("common", "queue", "waiting", "rearrange"),
+    BucketConfig,
+    Rearrange,
+    bool,
+    libraries=_BASICS,
+)
 CLEAR = Script(
-    _PACKAGE, ("common", "queue", "seen", "clear"), BucketConfig, Clear, bool, libraries=_BASICS
+    _PACKAGE,
+    ("common", "queue", "waiting", "seen", "clear"),
+    BucketConfig,
+    Clear,
+    bool,
+    libraries=_BASICS,
 )
 
 SOURCES = {
@@ -269,6 +317,7 @@ SOURCES = {
         RECLAIM,
         UNPARK,
         COMPACT,
+        REARRANGE,
         CLEAR,
     )
 }

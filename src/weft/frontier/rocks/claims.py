@@ -17,6 +17,7 @@ from weft.frontier.rocks.layout import BAD, CLAIMS, FETCHED, History, number_key
 from weft.frontier.rocks.line import ReadyLine
 from weft.frontier.rocks.queue import Queues, set_held
 from weft.frontier.rocks.unit import Unit
+from weft.frontier.rocks.waiting import RocksWaiting
 from weft.frontier.turns import Visitors
 from weft.records import Claim, Claims, Ending, Outcome, PackedRequest, Turns, Visit
 
@@ -27,18 +28,21 @@ class RocksClaims:
         db: RocksDb,
         queues: Queues,
         line: ReadyLine,
+        waiting: RocksWaiting,
         config: FrontierConfig,
         clock: Clock,
     ) -> None:
         self._db = db
         self._queues = queues
         self._line = line
+        self._waiting = waiting
         self._config = config
         self._clock = clock
 
-    def claim(self, owner: str, limit: int) -> Claims:
-        unit = Unit(self._db)
+    def claim(self, owner: str, limit: int, due_for_ms: int) -> Claims:
         now_ms = self._clock.now_ms()
+        self._waiting.wake(now_ms, now_ms - due_for_ms)
+        unit = Unit(self._db)
         line = takewhile(lambda place: place[0] <= now_ms, self._line.walk(unit, owner))
         taken: list[Claim] = []
         served: list[str] = []
@@ -58,9 +62,16 @@ class RocksClaims:
             self._line.reposition(unit, host, end_ms)
         if served:
             unit.commit()
-        first = next(self._line.walk(Unit(self._db), owner), None)
-        next_in_ms = None if first is None else max(0, first[0] - now_ms)
+        next_in_ms = self._next_in_ms(owner, now_ms, due_for_ms)
         return Claims(taken, next_in_ms, self._shared_hosts(taken, owner))
+
+    def _next_in_ms(self, owner: str, now_ms: int, due_for_ms: int) -> int | None:
+        place = next(self._line.walk(Unit(self._db), owner), None)
+        due_at_ms = self._waiting.next_at_ms()
+        is_in_reach = due_at_ms is None or policy.is_in_reach(due_at_ms, now_ms, due_for_ms)
+        times = (place and place[0], due_at_ms if is_in_reach else None)
+        first = min((at_ms for at_ms in times if at_ms is not None), default=None)
+        return None if first is None else max(0, first - now_ms)
 
     def _shared_hosts(self, taken: Sequence[Claim], owner: str) -> tuple[str, ...]:
         visitors = self._db.visitors
@@ -138,6 +149,7 @@ class RocksClaims:
         now_ms = self._clock.now_ms()
         told_again: Counter[int] = Counter()
         answers = [self._finish(unit, outcome, now_ms, told_again) for outcome in outcomes]
+        self._waiting.queue_at_once(unit, now_ms)
         self._forget_old(unit, told_again)
         if hour := policy.hour_of(compress(outcomes, answers), now_ms):
             unit.hours.add(hour)
@@ -151,14 +163,17 @@ class RocksClaims:
         request = claim.request
         self._remember(unit, request, outcome, now_ms)
         # Most URLs are fetched once: what is known of them already is not looked for.
-        if outcome.ending is not Ending.DONE or request.is_forced or request.url_fingerprint:
+        is_last = outcome.ending is Ending.DONE and outcome.due_in_ms is None
+        if not is_last or request.is_forced or request.url_fingerprint:
             told_again.update(policy.names(request))
         policy.count_ending(unit.stats, outcome.ending)
         record = unit.host(request.host)
         policy.note_outcome(record, request.host, outcome, self._config, now_ms)
         if outcome.is_host_bad:
             self._hold(unit, policy.under_its_name(request), now_ms)
-        elif outcome.ending is Ending.FAILED:
+        elif due_at_ms := policy.due_at_ms(outcome, now_ms):
+            self._waiting.put(unit, policy.next_visit(request, outcome), due_at_ms, outcome)
+        elif policy.is_given_up(outcome):
             until_ms = now_ms + self._config.bad_url_ms
             unit.records.put(BAD, number_key(request.fingerprint), number_key(until_ms))
         if not outcome.is_sent and record.ready_at_ms > now_ms:

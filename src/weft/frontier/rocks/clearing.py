@@ -19,14 +19,18 @@ from weft.frontier.rocks.layout import (
 from weft.frontier.rocks.line import ReadyLine
 from weft.frontier.rocks.queue import Queues
 from weft.frontier.rocks.unit import Unit
+from weft.frontier.rocks.waiting import RocksWaiting
 from weft.records import PageKind
 
 
 class RocksClearing:
-    def __init__(self, db: RocksDb, queues: Queues, line: ReadyLine, clock: Clock) -> None:
+    def __init__(
+        self, db: RocksDb, queues: Queues, line: ReadyLine, waiting: RocksWaiting, clock: Clock
+    ) -> None:
         self._db = db
         self._queues = queues
         self._line = line
+        self._waiting = waiting
         self._clock = clock
 
     def clear_all(self) -> None:
@@ -38,6 +42,7 @@ class RocksClearing:
         unit.keys.forget()
         unit.commit()
         self._db.visitors.clear()
+        self._waiting.look_again()
 
     def clear_kind(self, kind: PageKind) -> None:
         unit = Unit(self._db)
@@ -46,6 +51,7 @@ class RocksClearing:
             host = key.decode()
             self._queues.empty(unit, host, kind)
             self._line.reposition(unit, host, now_ms)
+        self._waiting.forget(unit, kind)
         claimed = {number_key(claim.request.fingerprint) for claim in claims(self._db)}
         for key, raw in self._db.walk(SEEN):
             if key not in claimed and msgspec.msgpack.decode(raw, type=SeenRecord).kind is kind:

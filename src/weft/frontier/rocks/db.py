@@ -1,6 +1,6 @@
 """The open RocksDB of a frontier, as it is read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
@@ -26,10 +26,12 @@ class Meta(msgspec.Struct, array_like=True):
 class RocksDb:
     """The open RocksDB with its families at hand."""
 
-    def __init__(self, db: Rdict) -> None:
+    def __init__(self, db: Rdict, families: Sequence[str] = FAMILIES) -> None:
+        """`families`: those that there are; a store of an older Weft that is only read may lack
+        some."""
         self.db = db
-        self.families = {name: db.get_column_family(name) for name in FAMILIES}
-        self.handles = {name: db.get_column_family_handle(name) for name in FAMILIES}
+        self.families = {name: db.get_column_family(name) for name in families}
+        self.handles = {name: db.get_column_family_handle(name) for name in families}
         #: Who takes turns of hosts. Nobody but this process does, so it is not worth a write.
         self.visitors: dict[str, Visitors] = {}
 
@@ -47,6 +49,8 @@ class RocksDb:
 
     def walk(self, family: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         """Keys and values from `start` on."""
+        if family not in self.families:
+            return iter(())
         return cast(Iterator[tuple[bytes, bytes]], self.families[family].items(from_key=start))
 
     def under(self, family: str, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -17,9 +17,11 @@ from weft.frontier.rocks.layout import (
     HOSTS,
     QUEUE,
     SEEN,
+    WAITING,
     Drop,
     History,
     SeenRecord,
+    due_at_ms,
     number_key,
 )
 from weft.frontier.rocks.unit import Unit
@@ -38,7 +40,8 @@ def explain(
     bad_until = unit.records.get(BAD, key)
     claim = _find_claim(rocks, fingerprint)
     queued = _find_queued(rocks, fingerprint, host)
-    request = claim.request if claim else queued
+    waiting_until_ms, waiting = _find_waiting(rocks, fingerprint)
+    request = claim.request if claim else queued or waiting
     state = _host_state(unit, request.host, config) if request else None
     return Explanation(
         fingerprint=fingerprint,
@@ -54,6 +57,8 @@ def explain(
         dropped_at_ms=drop.at_ms if drop else 0,
         bad_until_ms=int.from_bytes(bad_until, "big") if bad_until else 0,
         fetches=tuple(fetches[-policy.MAX_FETCHES :]),
+        due_at_ms=waiting_until_ms,
+        payload=request.payload if request else b"",
     )
 
 
@@ -89,6 +94,15 @@ def _find_queued(rocks: RocksDb, fingerprint: int, host: str | None) -> PackedRe
         if request.is_known_as(fingerprint):
             return request
     return None
+
+
+def _find_waiting(rocks: RocksDb, fingerprint: int) -> tuple[int, PackedRequest | None]:
+    """When a page is due, and its request."""
+    for key, raw in rocks.walk(WAITING):
+        request = msgspec.msgpack.decode(raw, type=PackedRequest)
+        if request.is_known_as(fingerprint):
+            return due_at_ms(key), request
+    return 0, None
 
 
 def _host_state(unit: Unit, host: str, config: FrontierConfig) -> HostState:

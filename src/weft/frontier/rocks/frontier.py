@@ -7,16 +7,16 @@ the store; so whatever is still claimed when it is opened belongs to a process t
 goes back to its queue at once.
 
 This module puts the parts together: `opening`, `adding`, `claims`, `clearing`, `explain`. What they
-share is in `db`, `unit` (one write), `queue` and `line`.
+share is in `db`, `unit` (one write), `queue`, `line` and `waiting`.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar, TypeVarTuple
 
 from weft.clock import Clock, SystemClock
-from weft.config import FrontierConfig
+from weft.config import FrontierConfig, HostLimits
 from weft.errors import StoreError, store_error
 from weft.frontier.base import AlsoForget
 from weft.frontier.rocks.adding import RocksAdding
@@ -27,6 +27,7 @@ from weft.frontier.rocks.explain import busiest_hosts, explain
 from weft.frontier.rocks.line import ReadyLine
 from weft.frontier.rocks.opening import open_rocks, take_host_key, write_host_key
 from weft.frontier.rocks.queue import Queues
+from weft.frontier.rocks.waiting import RocksWaiting
 from weft.records import (
     AddStatus,
     Claims,
@@ -59,6 +60,7 @@ class _OpenStore(NamedTuple):
     rocks: RocksDb
     adding: RocksAdding
     claims: RocksClaims
+    waiting: RocksWaiting
     clearing: RocksClearing
 
 
@@ -83,6 +85,9 @@ class RocksFrontier:
         self._opened: _OpenStore | None = None
         self.host_key = self._config.host_key
 
+    def limit_hosts(self, limits: Mapping[str, HostLimits | None]) -> None:
+        self._config.limit_hosts(limits)
+
     async def __aenter__(self) -> Self:
         try:
             await self._run(self._open)
@@ -102,12 +107,14 @@ class RocksFrontier:
         wanted = self._config.host_key
         self.host_key = take_host_key(rocks, wanted, is_read_only=self._is_read_only)
         line = ReadyLine(rocks, self._config)
-        claims = RocksClaims(rocks, self._queues, line, self._config, self._clock)
+        waiting = RocksWaiting(rocks, self._queues, line)
+        claims = RocksClaims(rocks, self._queues, line, waiting, self._config, self._clock)
         self._opened = _OpenStore(
             rocks,
             RocksAdding(rocks, self._queues, line, self._clock),
             claims,
-            RocksClearing(rocks, self._queues, line, self._clock),
+            waiting,
+            RocksClearing(rocks, self._queues, line, waiting, self._clock),
         )
         if not self._is_read_only:
             claims.reclaim(None)
@@ -189,8 +196,8 @@ class RocksFrontier:
 
     # Claims
 
-    async def claim(self, owner: str, limit: int) -> Claims:
-        return await self._run(lambda: self._there.claims.claim(owner, limit))
+    async def claim(self, owner: str, limit: int, *, due_for_ms: int = 0) -> Claims:
+        return await self._run(lambda: self._there.claims.claim(owner, limit, due_for_ms))
 
     async def visit(self, owner: str, visits: Sequence[Visit], *, keep_ms: int) -> list[Turns]:
         return await self._run(lambda: self._there.claims.visit(owner, visits, keep_ms))
@@ -211,6 +218,10 @@ class RocksFrontier:
 
     async def stats(self) -> Stats:
         return await self._run(lambda: self._db.meta().stats)
+
+    async def next_due_in_ms(self) -> int | None:
+        at_ms = await self._run(lambda: self._there.waiting.next_at_ms())
+        return None if at_ms is None else at_ms - self._clock.now_ms()
 
     async def hours(self) -> list[Hour]:
         return await self._run(lambda: self._db.hours())

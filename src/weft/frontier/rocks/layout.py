@@ -14,12 +14,14 @@ claims   token                    Claim          what is in hand
 bad      fingerprint              time           failed URLs, when to try again
 dropped  fingerprint              Drop           URLs that a rule kept out
 fetched  fingerprint token        History        what became of URLs, by claim
+waiting  time fingerprint token   PackedRequest  pages that are due again at that time, by claim
 
 Integers in keys are 8 bytes, big-endian, so that they sort. A level is a priority, turned over so
 that the highest comes first. A ring is read and written by position only: deleted entries at its
 head are never walked over, so it costs the same whether ten or ten million have passed through.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +46,10 @@ CLAIMS = "claims"
 BAD = "bad"
 DROPPED = "dropped"
 FETCHED = "fetched"
-FAMILIES = (QUEUE, LEVELS, HOSTS, READY, SEEN, CLAIMS, BAD, DROPPED, FETCHED)
+WAITING = "waiting"
+#: Those that a store of an older Weft lacks until it is opened for writing.
+LATER_FAMILIES = (WAITING,)
+FAMILIES = (QUEUE, LEVELS, HOSTS, READY, SEEN, CLAIMS, BAD, DROPPED, FETCHED, *LATER_FAMILIES)
 
 #: The key of the counters.
 META = b"meta"
@@ -61,7 +66,7 @@ END = b"\xff" * 32
 
 # Families whose live keys are few but change all the time are walked from their first key. A small
 # write buffer bounds the number of deleted keys that such a walk can meet.
-_WALKED = frozenset({LEVELS, READY, CLAIMS})
+_WALKED = frozenset({LEVELS, READY, CLAIMS, WAITING})
 _WALKED_BUFFER_BYTES = 256 << 10
 # URLs are asked for in any order, and most of those that come here are new: filters say so. They
 # come in small parts: whole ones, read for each question when they do not fit into the cache
@@ -110,6 +115,14 @@ def fetched_key(fingerprint: int, token: int) -> bytes:
     return number_key(fingerprint) + number_key(token)
 
 
+def waiting_key(at_ms: int, fingerprint: int, token: int) -> bytes:
+    return number_key(at_ms) + fetched_key(fingerprint, token)
+
+
+def due_at_ms(waiting_key: bytes) -> int:
+    return int.from_bytes(waiting_key[:8], "big")
+
+
 def queue_prefix(host: str, kind: PageKind) -> bytes:
     return host.encode() + b"\0" + bytes((kind,))
 
@@ -147,10 +160,10 @@ def rocks_options() -> Options:
     return options
 
 
-def family_options() -> dict[str, Options]:
+def family_options(names: Iterable[str] = FAMILIES) -> dict[str, Options]:
     cache = Cache(_CACHE_BYTES)
     families = {}
-    for name in FAMILIES:
+    for name in names:
         options = _options(_WALKED_BUFFER_BYTES if name in _WALKED else _BUFFER_BYTES)
         table = BlockBasedOptions()
         table.set_block_cache(cache)

@@ -1,8 +1,9 @@
 """Opening a store: its format, and the host key that its job was begun with."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from rocksdict import AccessType, Rdict
+from rocksdict import AccessType, Options, Rdict
 
 from weft.errors import StoreFormatError, StoreLockedError, StoreMissingError
 from weft.frontier.rocks import layout
@@ -23,19 +24,27 @@ _LACKS_FAMILIES = "Column family not found"
 
 def open_rocks(path: Path, *, is_read_only: bool) -> RocksDb:
     access = AccessType.read_write()
+    families: Sequence[str] = layout.FAMILIES
     if is_read_only:
         if not layout.is_rocks(path):
             raise StoreMissingError(f"there is no frontier in {path}")
         access = AccessType.read_only(False)
+        families = _families_to_read(path)
     else:
         path.mkdir(parents=True, exist_ok=True)
     try:
-        db = Rdict(str(path), layout.rocks_options(), layout.family_options(), access)
+        db = Rdict(str(path), layout.rocks_options(), layout.family_options(families), access)
     except Exception as problem:
         _explain_failed_open(path, str(problem), is_read_only=is_read_only)
         raise
     _check_format(path, db)
-    return RocksDb(db)
+    return RocksDb(db, families)
+
+
+def _families_to_read(path: Path) -> Sequence[str]:
+    """All but those that came later and that this store lacks still."""
+    there = Rdict.list_cf(str(path), Options(raw_mode=True))
+    return tuple(f for f in layout.FAMILIES if f in there or f not in layout.LATER_FAMILIES)
 
 
 def _explain_failed_open(path: Path, problem: str, *, is_read_only: bool) -> None:

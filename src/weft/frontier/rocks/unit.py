@@ -21,7 +21,7 @@ from weft.frontier.rocks.layout import (
     hour_key,
     key_key,
 )
-from weft.records import Hour, Stats
+from weft.records import Hour, PackedRequest, Stats
 
 Record = TypeVar("Record")
 
@@ -39,6 +39,8 @@ class Unit:
         self._batch = WriteBatch(raw_mode=True)
         self._meta = rocks.meta()
         self._hosts: dict[str, HostRecord] = {}
+        #: Pages that go back to the ends of their queues.
+        self.at_once: list[PackedRequest] = []
         self.records = UnitRecords(rocks)
         self.rings = UnitRings(rocks)
         self.hours = UnitHours(rocks, self._batch)

@@ -210,6 +210,33 @@ class BudgetContract(FrontierSuite):
             await frontier.finish(done(claims))
             assert len((await frontier.claim("you", 1)).claims) == 1
 
+    async def test_fewer_owners_share_a_host_if_it_says_so(self) -> None:
+        own = {"host": HostLimits(concurrency=4, workers=1)}
+        async with self.opened(limits_by_host=own, workers_per_host=2) as frontier:
+            await frontier.add(requests(9, host="host"))
+            claims = (await frontier.claim("a", 9)).claims
+            assert len(claims) == 4
+            await frontier.finish(done(claims[:1]))
+            assert (await frontier.claim("b", 9)).claims == []
+            assert len((await frontier.claim("a", 9)).claims) == 1
+
+    async def test_limits_change_while_a_crawl_runs(self) -> None:
+        async with self.opened() as frontier:
+            await frontier.add(requests(30, host="host"))
+            frontier.limit_hosts({"host": HostLimits(concurrency=2)})
+            two = (await frontier.claim("me", 9)).claims
+            assert len(two) == 2
+            frontier.limit_hosts({"host": HostLimits(delay_ms=1_000)})
+            await frontier.finish(done(two))
+            assert len((await frontier.claim("me", 9)).claims) == 1
+            self.clock.advance(999)
+            assert (await frontier.claim("me", 9)).claims == []
+            self.clock.advance(1)
+            assert len((await frontier.claim("me", 9)).claims) == 1
+            frontier.limit_hosts({"host": None})
+            self.clock.advance(1_000)
+            assert len((await frontier.claim("me", 9)).claims) == 9
+
     async def test_retry_after_is_kept(self) -> None:
         async with self.opened() as frontier:
             await frontier.add(requests(2))

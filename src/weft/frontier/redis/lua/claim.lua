@@ -2,9 +2,11 @@
 -- returns whether the owner has the lease that it must have (nothing is done otherwise);
 --         when it may be worth asking again, in ms (-1: not before something changes); the deadline;
 --         hosts whose parked requests are wanted; the first token; for each group of claims the
---         delay of its host; hosts that others send to as well. Blobs: the packed requests, whose
---         tokens follow each other; the heads of their groups
--- A request goes from its queue into a claim in one step.
+--         delay of its host; hosts that others send to as well; names of blocks of waiting pages
+--         that are to be opened. Blobs: the packed requests, whose tokens follow each other; the
+--         heads of their groups; the blocks
+-- A request goes from its queue into a claim in one step. Of the pages that wait, those come back
+-- into their queues before that have been due for `due_for_ms`.
 
 if lease_token > 0 then
   local mine = valid_lease(owner, lease_token)
@@ -18,18 +20,20 @@ if lease_token > 0 then
   save_lease(owner, lease_token, mine[UNTIL], call)
 end
 
+local WAKE_MOST = 256 -- as in policy.py
+local AHEAD_MS = 10000 -- as in waitingpages.py
 local hungry = prefix .. 'hungry'
 
 -- `sharers` may have claims of one host, each its part of the concurrency.
 local function part_of(host)
-  return math.ceil(concurrency_of(host) / sharers)
+  return math.ceil(concurrency_of(host) / math.min(sharers, workers_of(host)))
 end
 
 local function may_serve(host, record)
   local held = held_by(record, owner)
   local has_delay = delay_of(host, record) > 0
   if held == nil then
-    return #record[OWNERS] < (has_delay and 1 or workers_per_host)
+    return #record[OWNERS] < (has_delay and 1 or workers_of(host))
   end
   return has_delay or held < part_of(host)
 end
@@ -118,6 +122,15 @@ local function claim_from(host, most)
   left = left - many
 end
 
+local due_until_ms = now_ms - due_for_ms
+local due_at, to_open = wake(due_until_ms, WAKE_MOST)
+if #to_open > 0 and due_at + AHEAD_MS <= due_until_ms then
+  left = 0 -- pages of that block are due, and may come before what is queued
+end
+if due_at and due_at > due_until_ms and due_for_ms > 0 then
+  due_at = nil -- it stays out of reach
+end
+
 local size = math.max(1, math.floor(limit / PER_HOST))
 while left > 0 do
   local chunk = walk_line(walk, now_ms, size)
@@ -178,7 +191,8 @@ if #requests > 0 then
 end
 
 local first = walk_line({ offset = 0 }, '+inf', 1)[1]
-local next_in_ms = first and math.max(0, load_host(first)[READY_AT] - now_ms) or -1
+local next_at = math.min(first and load_host(first)[READY_AT] or math.huge, due_at or math.huge)
+local next_in_ms = next_at < math.huge and math.max(0, next_at - now_ms) or -1
 local wanted = redis.call('SRANDMEMBER', hungry, 4)
 local reply = requests
 local with_others = {}
@@ -186,8 +200,11 @@ for host in pairs(shared) do
   with_others[#with_others + 1] = host
 end
 table.insert(reply, 1, cmsgpack.pack({ true, next_in_ms, until_ms, wanted, first_token, delays,
-  with_others }))
+  with_others, to_open }))
 for _, head in ipairs(heads) do
   reply[#reply + 1] = head
+end
+for _, name in ipairs(to_open) do
+  reply[#reply + 1] = redis.call('HGET', later, name)
 end
 return reply

@@ -8,13 +8,14 @@ local function forget_all()
   end
   for _, name in ipairs({ 'nav', 'data', 'dropped' }) do
     forget_seen(name)
-    redis.call('UNLINK', prefix .. 'stories:' .. name, prefix .. 'history:' .. name)
+    redis.call('UNLINK', prefix .. 'stories:' .. name, prefix .. 'history:' .. name,
+      prefix .. 'visits:' .. name, prefix .. 'visited:' .. name)
   end
   for _, batch in ipairs(redis.call('HKEYS', prefix .. 'batches')) do
     redis.call('UNLINK', prefix .. 'claimed:' .. batch)
   end
   for _, name in ipairs({ 'meta', 'hours', 'hosts', 'ready', 'claims', 'batches', 'due', 'bad', 'hungry',
-    'lease', 'visitors', 'called' }) do
+    'lease', 'visitors', 'called', 'waiting', 'later', 'waits' }) do
     redis.call('UNLINK', prefix .. name)
   end
 end
@@ -52,9 +53,12 @@ local function forget_kind()
       end
     end
   end
+  forget_waiting(kind)
   save_seen()
   save_counters()
-  redis.call('UNLINK', prefix .. 'stories:' .. KINDS[kind], prefix .. 'history:' .. KINDS[kind])
+  for _, log in ipairs({ 'stories:', 'history:', 'visits:', 'visited:' }) do
+    redis.call('UNLINK', prefix .. log .. KINDS[kind])
+  end
 end
 
 if kind < 0 then

@@ -141,6 +141,7 @@ local function save_hosts()
   each_batch('HSET', hosts, packed)
   each_batch('ZADD', ready, standing)
   each_batch('ZREM', ready, leaving)
+  touched = {}
 end
 
 -- Budgets
@@ -153,6 +154,11 @@ end
 local function concurrency_of(host)
   local own = limits_by_host[host]
   return own and own[2] or concurrency
+end
+
+local function workers_of(host)
+  local own = limits_by_host[host]
+  return own and own[3] or workers_per_host
 end
 
 -- How many claims of a host an owner has; nil: none.

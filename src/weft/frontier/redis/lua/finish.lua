@@ -3,15 +3,20 @@
 --           alike: ENDING * 1000 + STATUS, and 10000 more if it was not sent; how long ago the last
 --           request was sent to the host (-1: none was); how many they are
 -- extras:   what more there is to say of an outcome that stands alone: group, where its numbers
---           begin, place, fingerprint, retry after, Crawl-delay, the name of the host if that
---           does not exist: under it the request is held, for its host key may stand for others too
+--           begin, place, fingerprint if its URL is bad now, retry after, Crawl-delay, the name
+--           of the host if that does not exist: under it the request is held, for its host key may
+--           stand for others too
 -- stale:    so many more came too late: count them
 -- items:    so many items are from the pages of them all
--- blobs:    for nav and for data, what to remember of them all, as one compressed chunk
+-- waits:    how soon each page is due again; 0: it goes to the end of its queue at once
+-- blobs:    for nav and for data, what to remember of them all, as one compressed chunk; the same of
+--           pages that wait; then these
 -- returns   if one of them is no claim any more, for each group what is alive, and nothing is done:
---           the chunks tell about all of them; the number of chunks, for nav and data
+--           the chunks tell about all of them; the number of chunks of each family; if pages wait
+--           from now on, the time, how many are alone that are due after `far_ms`, and how many wait
 
 local DONE, FAILED, DROPPED = 0, 2, 3
+local FAMILIES = { 'stories:nav', 'stories:data', 'visits:nav', 'visits:data' }
 local UNSENT = 10000
 local ENDINGS = { [0] = 'done', 'replaced', 'failed', 'refused' }
 
@@ -28,7 +33,7 @@ for i, group in ipairs(groups) do
   end
 end
 
-local function note_extra(head, record, name, ending, extra)
+local function note_extra(head, name, extra)
   local place, fingerprint, bad_host = extra[3], extra[4], extra[7]
   if bad_host ~= '' then
     local bad = load_host(bad_host)
@@ -37,7 +42,7 @@ local function note_extra(head, record, name, ending, extra)
     push_back(bad_host, head[KIND], head[LEVEL], request_at(name, head, place))
     reposition(bad_host, bad)
     keep_home(bad_host, head[HOST])
-  elseif ending == FAILED then
+  elseif fingerprint ~= '' then
     local bad = home_of(head[HOST]) .. 'bad'
     redis.call('HSET', bad, fingerprint, number_text(now_ms + bad_url_ms))
   end
@@ -106,7 +111,7 @@ for i, group in ipairs(groups) do
     ended[ending] = ended[ending] + alike
     note_outcome(host, record, ending, code % 1000, sent_ago_ms, extra or NOTHING)
     if extra then
-      note_extra(head, record, group[1], ending, extra)
+      note_extra(head, group[1], extra)
     end
   end
   reposition(host, record)
@@ -117,14 +122,30 @@ end
 count_hour(ended[DONE], ended[FAILED])
 save_groups(names, heads)
 save_hosts()
+local pages, at_once = {}, {}
+for i, due_in_ms in ipairs(waits) do
+  local page = blob(#FAMILIES + i)
+  if due_in_ms > 0 then
+    pages[#pages + 1], pages[#pages + 2] = number_text(now_ms + due_in_ms), page
+  else
+    at_once[#at_once + 1] = page
+  end
+end
+put_waiting(pages)
+queue_pages(at_once)
 return_idle()
 
 local chunks = {}
-for kind = 0, 1 do
-  local chunk = blob(kind + 1)
-  chunks[kind + 1] = chunk ~= '' and redis.call('RPUSH', prefix .. 'stories:' .. KINDS[kind], chunk)
-    or 0
+for i, family in ipairs(FAMILIES) do
+  local chunk = blob(i)
+  chunks[i] = chunk ~= '' and redis.call('RPUSH', prefix .. family, chunk) or 0
 end
 count('stale', stale)
 save_counters()
-return cmsgpack.pack({ {}, chunks })
+if #pages == 0 then
+  return cmsgpack.pack({ {}, chunks })
+end
+local far = number_text(now_ms + far_ms)
+local alone = redis.call('ZCOUNT', waiting, far, '+inf') - redis.call('HLEN', later)
+local all = tonumber(redis.call('HGET', meta, 'waiting'))
+return cmsgpack.pack({ {}, chunks, now_ms, alone, all })

@@ -1,7 +1,7 @@
 -- The picker `advanced`: a host that comes to a full bucket goes to the least loaded one, which is
--- remembered in `moved` (host → bucket and home) as long as it has requests there. Only a host that
--- has nothing in its own bucket goes, and its budget goes with it: so it never is in two buckets at
--- once. All buckets of such a job are in one slot. `buckets` are their prefixes.
+-- remembered in `moved` (host → bucket and home) as long as it has requests or waiting pages there.
+-- Only a host that has nothing in its own bucket goes, and its budget goes with it: so it never is in
+-- two buckets at once. All buckets of such a job are in one slot. `buckets` are their prefixes.
 
 local moved = job_prefix .. 'moved'
 
@@ -59,12 +59,13 @@ local function carry_budget(host, from, to)
   end
 end
 
-local function is_idle(packed)
-  if not packed then
-    return true
+-- Whether a host has nothing here: no request, and no page that waits.
+local function is_idle(host, record)
+  if record and queued(record) + record[CLAIMED] + parked(record) > 0 then
+    return false
   end
-  local record = unpack_record(packed)
-  return queued(record) + record[CLAIMED] + parked(record) == 0
+  local waits = redis.call('HMGET', prefix .. 'waits', '0' .. host, '1' .. host)
+  return not waits[1] and not waits[2]
 end
 
 -- Whether the requests of a host go into this bucket, which has so many; sends it away if it is full.
@@ -76,7 +77,11 @@ local function belongs_here(host, home, live)
   if prefix ~= home then
     return false
   end
-  if live < bucket_limit or not is_idle(redis.call('HGET', hosts, host)) then
+  if live < bucket_limit then
+    return true
+  end
+  local packed = redis.call('HGET', hosts, host)
+  if not is_idle(host, packed and unpack_record(packed)) then
     return true
   end
   local best = least_loaded()
@@ -95,7 +100,7 @@ local function return_idle()
   end
   for host, record in pairs(records) do
     local bucket, home = moved_to(host)
-    if bucket == prefix and queued(record) + record[CLAIMED] + parked(record) == 0 then
+    if bucket == prefix and is_idle(host, record) then
       redis.call('HDEL', moved, host)
       carry_budget(host, prefix, home)
     end
