@@ -5,20 +5,25 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from running import WEFT, Weft
+from weft.boards.reading.reading import ReadOptions
 from weft.clock import monotonic_s
 from weft.demo import news, shop
 from weft.demo.catalogue import BOOKS
 from weft.demo.frame import SITE_NAME
+from weft.engine import fetching
+from weft.services.readings import PageSource, read_pages
 from weft.testing import Site, SiteServer, wait_until
 
 URL = "https://example.org/news/town/story.html"
 STORY = news.article_pages()
+TODAY = date(2026, 11, 19)
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +153,7 @@ def test_what_cannot_be_read_costs_no_other_page(
     assert [page["source"] for page in found] == [*names, article.name]
     problems = [page.get("problem", "") for page in found]
     assert "404" in problems[0]
-    assert "WEFT_MAX_PAGE_BYTES" in problems[1]
+    assert problems[1] == "not parsed: more bytes than 10,000,000"
     assert "refused" in problems[2]
     assert "directory" in problems[3]
     assert "no such file" in problems[4]
@@ -176,6 +181,22 @@ def test_redirects_are_followed(weft: Weft) -> None:
     assert found["source"] == server.url + "r/1"
     assert found["url"] == server.url + "p/1.html"
     assert found["title"]
+
+
+async def test_a_page_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(fetching.SETTINGS, "DOWNLOAD_TIMEOUT", 0.2)
+    with SiteServer(Site(pages=3, latency_s=3600)) as server:
+        sources = [PageSource(server.url), PageSource(server.url + "p/1.html")]
+        found = [page async for page in read_pages(sources, ReadOptions(), TODAY)]
+    assert [page.source for page in found] == [source.name for source in sources]
+    assert all("took longer than 0.2 seconds" in page.problem for page in found)
+
+
+def test_a_page_that_takes_too_long_is_told(weft: Weft, tmp_path: Path) -> None:
+    (tmp_path / "long.html").write_bytes(b"<p>some words of a page</p>" * 40_000)
+    done = weft("extract", "long.html", "--as-article", "--seconds", "0.1")
+    assert done.returncode == 1
+    assert "not read: it took longer than 0.1 s" in done.stderr
 
 
 def test_robots_txt_is_obeyed(weft: Weft) -> None:

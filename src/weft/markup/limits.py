@@ -57,7 +57,10 @@ class Excess(msgspec.Struct, frozen=True):
 
     #: Which limit it is, for counting.
     limit: str
+    #: For those who can change the setting of the limit.
     reason: str
+    #: For all others.
+    plain_reason: str
 
 
 def find_excess(page: bytes, limits: PageLimits = DEFAULT_LIMITS) -> Excess | None:
@@ -106,7 +109,7 @@ def _find_open_tags(page: bytes, tags: int, notable: int, limits: PageLimits) ->
         return _too_much("depth", "more open tags", limits.max_depth)
     if _open_formatting(left) * tags > MAX_REPEATED:
         what = "formatting tags that are not closed, which a parser repeats without end"
-        return Excess("formatting", f"not parsed: {what}")
+        return Excess("formatting", f"not parsed: {what}", f"not parsed: {what}")
     return None
 
 
@@ -119,4 +122,5 @@ def _open_formatting(left: bytes) -> int:
 
 
 def _too_much(limit: str, what: str, most: int) -> Excess:
-    return Excess(limit, f"not parsed: {what} than WEFT_MAX_PAGE_{limit.upper()} = {most}")
+    setting = f"WEFT_MAX_PAGE_{limit.upper()} = {most}"
+    return Excess(limit, f"not parsed: {what} than {setting}", f"not parsed: {what} than {most:,}")

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from datetime import date
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from weft.boards.reading.reading import Article, Reading, ReadOptions, read
 from weft.errors import PageError
+from weft.markup import DEFAULT_LIMITS
 
 #: What stands for standard input.
 STDIN = "-"
@@ -98,7 +99,7 @@ async def _read_one(
     if source.is_url:
         page = await fetched.page(source.name)
     elif source.name == STDIN:
-        body = sys.stdin.buffer.read(options.limits.max_bytes + 1)
+        body = _read_bytes(sys.stdin.buffer, options)
         page = ReceivedPage(source.name, source.url, body)
     else:
         page = ReceivedPage(source.name, source.url)
@@ -127,9 +128,14 @@ def read_raw(page: ReceivedPage, options: ReadOptions, today: date) -> ReadPage:
 
 
 def _read_file(path: str, options: ReadOptions) -> bytes:
-    """No more of it than is needed to see that it is too large."""
     with Path(path).open("rb") as file:
-        return file.read(options.limits.max_bytes + 1 if options.limits.max_bytes else -1)
+        return _read_bytes(file, options)
+
+
+def _read_bytes(file: BinaryIO, options: ReadOptions) -> bytes:
+    """No more of it than is needed to see that it is too large."""
+    most = (options.limits or DEFAULT_LIMITS).max_bytes
+    return file.read(most + 1 if most else -1)
 
 
 def _why_not_opened(problem: OSError) -> str:

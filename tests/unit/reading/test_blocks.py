@@ -12,7 +12,7 @@ def blocks(body: str) -> Blocks:
 
 def test_elements_within_a_line_belong_to_the_block_around_them() -> None:
     found = blocks("<p>One <b>two</b> <a href='/3'>three</a></p>")
-    assert [(block.plain, block.linked, block.pieces) for block in found.all] == [(6, 5, 3)]
+    assert [(block.plain, block.linked) for block in found.all] == [(6, 5)]
 
 
 def test_all_within_a_link_is_linked_however_deep_in_the_line() -> None:

@@ -1,12 +1,15 @@
 """Work that takes too long is interrupted, and nothing is interrupted after it."""
 
+import gc
 import math
 import sys
 import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from weft.boards.reading.deadline import within
+from weft.boards.reading.deadline import REPEAT_S, within
+from weft.clock import monotonic_s
 
 
 def count(number: int) -> int:
@@ -19,6 +22,34 @@ def count(number: int) -> int:
 def endless() -> int:
     while True:
         count(1000)
+
+
+def work_for(seconds: float) -> None:
+    end_s = monotonic_s() + seconds
+    while monotonic_s() < end_s:
+        count(100)
+
+
+@pytest.fixture
+def ignored(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What was raised where Python ignores it."""
+    found: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: found.append(lost.exc_type))
+    return found
+
+
+@pytest.fixture
+def on_collection() -> Iterator[list[Callable[[], None]]]:
+    """What Python shall call while it collects garbage."""
+    calls: list[Callable[[], None]] = []
+
+    def callback(*_: object) -> None:
+        for call in calls:
+            call()
+
+    gc.callbacks.append(callback)
+    yield calls
+    gc.callbacks.remove(callback)
 
 
 def test_work_that_is_done_in_time_gives_its_result() -> None:
@@ -42,10 +73,36 @@ def test_work_cannot_catch_the_interruption() -> None:
         within(0.01, stubborn)
 
 
-def test_an_interruption_that_python_ignores_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    ignored: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda lost: ignored.append(lost.exc_type))
+def test_work_that_is_too_short_to_be_interrupted_is_late_all_the_same() -> None:
+    for _ in range(300):
+        with pytest.raises(TimeoutError, match=r"longer than 1e-05 s"):
+            within(0.00001, lambda: sum(range(10_000)))
 
+
+def test_no_interruption_comes_where_python_ignores_it(
+    ignored: list[object],
+    on_collection: list[Callable[[], None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("weft.boards.reading.deadline.PATIENCE_S", 60)
+
+    class Lingering:
+        def __del__(self) -> None:
+            work_for(REPEAT_S / 10)
+
+    def work() -> None:
+        Lingering()
+        gc.collect()
+        endless()
+
+    on_collection.append(lambda: work_for(REPEAT_S / 10))
+    for number in range(8):
+        with pytest.raises(TimeoutError):
+            within(number * REPEAT_S / 20, work)
+    assert ignored == []
+
+
+def test_what_python_ignores_does_not_go_on_for_ever(ignored: list[object]) -> None:
     class Lingering:
         def __del__(self) -> None:
             endless()

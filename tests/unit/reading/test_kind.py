@@ -59,10 +59,13 @@ def front(body: str = "") -> Page:
     return page(body or cards("A summary."), LIST_URL, "World")
 
 
-def archive() -> Page:
-    """A blog that prints whole posts, few enough to look like an article with sections."""
-    posts = "".join(f"<h2><a href='{slug(t)}'>{t}</a></h2>{prose(5)}" for t in TITLES[:2])
-    return page(f"<main>{posts}</main>", SITE + "/2026/05/07/", "Everything of the seventh of May")
+def archive(path: str = "/notebook/") -> Page:
+    """A blog that prints whole posts, few enough to look like an article with sections. Their
+    titles lead nowhere."""
+    posts = "".join(
+        f"<h2>{t}</h2>{prose(5)}<h3><a href='{slug(t)}'>{t}</a></h3>" for t in TITLES[:2]
+    )
+    return page(f"<main>{posts}</main>", SITE + path, "Everything of the seventh of May")
 
 
 def declares_one_thing(found: Judgement) -> bool:
@@ -144,6 +147,67 @@ def test_an_archive_of_whole_posts_looks_like_an_article() -> None:
     assert judged(archive()).article.passes
 
 
+@pytest.mark.parametrize(
+    "post",
+    [
+        f"<h2><a href='{slug(TITLES[0])}'>{TITLES[0]}</a></h2>{prose(3)}",
+        f"<a href='{slug(TITLES[0])}'><h2>{TITLES[0]}</h2></a>{prose(3)}",
+        f"<article><header><h2>{TITLES[0]}</h2></header>{prose(3)}"
+        f"<a href='{slug(TITLES[0])}' aria-label='Read: {TITLES[0]}'></a></article>",
+        f"<h2><a href='?p=42'>{TITLES[0]}</a></h2>{prose(3)}",
+    ],
+    ids=["heading with a link", "link around a heading", "link over a card", "link with a query"],
+)
+def test_prose_below_a_heading_that_leads_to_another_page_is_not_of_this_one(post: str) -> None:
+    found = page(f"<main>{post}</main>", SITE + "/?subject=oats", "What we wrote about oats")
+    assert judged(found).article.reasons[0] == "no prose of its own"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        f"<h2>{TITLES[1]}</h2>",
+        f"<h2><a href='{slug(TITLES[1])}'>{TITLES[1]}</a></h2>",
+        f"<h2><a href='{slug(TITLES[1])}/?from=mail'>{TITLES[1]}</a></h2>",
+        f"<h2><a href='/2026/05/07/#post-7'>{TITLES[1]}</a></h2>",
+        f"<h2><a href='https://paper.example/story'>{TITLES[1]}</a></h2>",
+        "<h2><a href='/people/ann'>Ann Lee</a></h2>",
+        f"<div><h2>{TITLES[1]}</h2><a href='/'></a></div>",
+    ],
+    ids=["none", "itself", "a parameter", "a place", "another site", "a name", "a logo"],
+)
+def test_prose_below_other_headings_is_of_the_page(heading: str) -> None:
+    found = judged(page(f"<main>{heading}{prose(6)}</main>", ARTICLE_URL, "A blog"))
+    assert found.kind is PageKind.DATA
+    assert "letters of prose in one container" in " ".join(found.article.reasons)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/2026/05/07/", "/2026", "/archives/2026/5", "/blog/page/3/", "/tags/oats",
+        "/category/town", "/Kategorie/Stadt/", "/blog/author/ann-miller", "/categorias/pueblo",
+        "/etiquetas/x/page/2",
+    ],
+)  # fmt: skip
+def test_the_address_of_a_collection_shows_that_it_is_a_list(path: str) -> None:
+    found = judged(archive(path))
+    assert found.kind is PageKind.NAV
+    assert found.article.reasons[0].startswith("its address is that of a tag, a category")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/2026/05/07/market-hall", "/2026-05-07", "/1726/05", "/page/market-hall", "/3", "/tags",
+        "/tags/oats/why-they-are-late", "/hashtag/oats", "/category-oats", "/author?name=ann",
+    ],
+)  # fmt: skip
+def test_an_address_that_only_resembles_that_of_a_collection_says_nothing(path: str) -> None:
+    reasons = judged(archive(path)).article.reasons
+    assert not any("that of a tag, a category" in reason for reason in reasons)
+
+
 def test_links_that_are_no_topic_links_show_that_it_is_a_list() -> None:
     found = judged(archive(), Provenance(links=40, topic_links=0))
     assert found.kind is PageKind.NAV
@@ -168,9 +232,9 @@ def test_one_link_says_less_than_many() -> None:
 
 def test_pages_of_one_shape_are_of_one_kind() -> None:
     text = f'<p>2026-05-07</p><a href="{slug(TITLES[2])}">{TITLES[2]}</a>{prose(4)}'
-    tag = page(text, SITE + "/tags/oats", "What we wrote about oats")
-    assert judged(tag).kind is PageKind.DATA
-    listed = judged(tag, Provenance(links=1, topic_links=1, lists_alike=60))
+    subject = page(text, SITE + "/subjects/oats", "What we wrote about oats")
+    assert judged(subject).kind is PageKind.DATA
+    listed = judged(subject, Provenance(links=1, topic_links=1, lists_alike=60))
     assert listed.kind is PageKind.NAV
     assert listed.article.reasons[0] == "0 of 60 pages with addresses of this shape are articles"
 

@@ -108,3 +108,15 @@ def test_limit_counts_tags_that_only_decoding_shows() -> None:
     hidden = ("<p>" * 5_000).encode("utf-16")
     with pytest.raises(PageError, match="more tags"):
         open_page(hidden, URL, limits=PageLimits(max_tags=1_000))
+
+
+def test_what_was_found_in_a_page_is_not_searched_again() -> None:
+    searched: list[Page] = []
+
+    def find(page: Page) -> int:
+        searched.append(page)
+        return len(searched)
+
+    one, other = page("one"), page("other")
+    assert [one.once(find), one.once(find), other.once(find)] == [1, 1, 2]
+    assert searched == [one, other]

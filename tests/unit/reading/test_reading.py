@@ -1,22 +1,27 @@
 """A page becomes a reading, within its limits."""
 
 import json
+import math
 import subprocess
 import sys
 from datetime import date
 
 import pytest
 
-from weft.boards.fields import parse_rules
+from weft.boards.fields import FoundFields, parse_rules
+from weft.boards.reading.article.body import Body
 from weft.boards.reading.article.simhash import simhash
 from weft.boards.reading.kind import Provenance
 from weft.boards.reading.reading import ReadOptions, read
+from weft.clock import monotonic_s
 from weft.demo import news
 from weft.errors import PageError
 
 URL = "https://example.org/news/town/story.html"
 ARTICLE = next(iter(news.article_pages().values())).encode()
 LIST = news.list_pages()["/news/town/"].encode()
+#: More than anything here takes on a machine that does other things, too.
+SOON_S = 20
 
 #: Reads a page in a process of its own; tells what came of it, and the time and memory it took.
 READ = """
@@ -101,18 +106,58 @@ def test_a_date_after_tomorrow_is_not_believed() -> None:
 
 
 def test_a_page_that_takes_too_long_is_given_up() -> None:
-    with pytest.raises(PageError, match="longer than"):
+    with pytest.raises(PageError, match=r"longer than 0\.0001 s") as told:
         read(ARTICLE * 20, URL, options=ReadOptions(seconds=0.0001))
+    assert told.value.limit == "seconds"
+
+
+def test_a_page_may_take_for_ever() -> None:
+    assert read(ARTICLE, URL, options=ReadOptions(seconds=math.inf)) == read(ARTICLE, URL)
+
+
+def test_slow_rules_have_only_the_time_that_the_page_has_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("weft.boards.reading.reading.RULES_SECONDS", 3600)
+    rules = parse_rules(b"fields: {slow: {regex: '(a|aa)+$'}}", "rules.yaml")
+    page = ARTICLE.replace(b"</body>", b"<p>" + b"a" * 200 + b"!</p></body>")
+    started_s = monotonic_s()
+    reading = read(page, URL, options=ReadOptions(seconds=1, rules=rules))
+    assert monotonic_s() - started_s < SOON_S
+    assert "took too long" in reading.unmatched["slow"]
+    assert reading.article is not None
+    assert "oak planks" in reading.article.body
+
+
+def test_no_time_is_left_for_rules_of_a_page_that_took_all_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked_s: list[float] = []
+
+    def note(*_: object, seconds: float, **__: object) -> FoundFields:
+        asked_s.append(seconds)
+        return FoundFields()
+
+    def slow(*_: object, seconds: float, **__: object) -> Body:
+        end_s = monotonic_s() + seconds
+        while monotonic_s() <= end_s:
+            pass
+        return Body()
+
+    monkeypatch.setattr("weft.boards.reading.reading.apply_rules", note)
+    monkeypatch.setattr("weft.boards.reading.reading.read_body", slow)
+    read(ARTICLE, URL, options=ReadOptions(seconds=0.5))
+    assert asked_s == [0.0]
 
 
 @pytest.mark.parametrize(
     ("page", "limit"),
     [
-        pytest.param("b'<p>words ' * 2_000_000", "BYTES", id="20 MB"),
-        pytest.param("b'<div>' * 100_000", "DEPTH", id="100,000 deep"),
+        pytest.param("b'<p>words ' * 2_000_000", "more bytes than 10,000,000", id="20 MB"),
+        pytest.param("b'<div>' * 100_000", "more open tags than 2,000", id="100,000 deep"),
         pytest.param("b'<b>' * 100_000", "", id="100,000 times bold"),
         pytest.param("b'<a href=x>' * 99_000", "", id="99,000 links"),
-        pytest.param("b'<p>some words of a long page</p>' * 99_000", "TAGS", id="many tags"),
+        pytest.param("b'<p>some words of a long page</p>' * 99_000", "more tags", id="many tags"),
         pytest.param("b'<p>' + b'words and words ' * 590_000", "", id="9 MB of text"),
         pytest.param("('<p>' + '文字' * 1_500_000).encode()", "", id="9 MB of Chinese"),
         pytest.param("b'<table><tr><td>' * 1_900", "", id="nested tables"),

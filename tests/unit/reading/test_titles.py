@@ -29,6 +29,20 @@ def test_chinese_title_loses_its_column_and_site() -> None:
     assert find_title(page(head, url="https://www.haigang.example/1")) == "渡轮在风暴后恢复通航"
 
 
+@pytest.mark.parametrize(
+    ("tag", "shown", "title"),
+    [
+        ("渡轮在风暴后恢复通航 - 海港报", "渡轮在风暴后恢复通航", "渡轮在风暴后恢复通航"),
+        ("渡轮 - 风暴后恢复通航的第一天", "渡轮", "渡轮 - 风暴后恢复通航的第一天"),
+    ],
+)
+def test_what_stands_behind_a_title_goes_if_the_page_shows_it_without(
+    tag: str, shown: str, title: str
+) -> None:
+    text = "<p>渡轮在风暴之后恢复了通航，公司星期二说。</p>"
+    assert find_title(page(f"<title>{tag}</title>", f"<div>{shown}</div>{text}")) == title
+
+
 def test_site_name_before_the_title_is_removed() -> None:
     head = "<title>Daily Harbour: Ferry returns after storm</title>"
     site = '<meta property="og:site_name" content="Daily Harbour">'

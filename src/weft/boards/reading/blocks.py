@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
+import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 #: Elements within a line: their text belongs to the block around them.
@@ -44,20 +45,17 @@ def weight(text: str) -> float:
     return len(text) + (CJK_WEIGHT - 1) * len(_CJK.findall(text))
 
 
-class Block:
+# A page has hundreds: so they are made quickly, and nobody looks for cycles among them.
+class Block(msgspec.Struct, eq=False, gc=False):
     """The text of one element, in letters."""
 
-    __slots__ = ("linked", "node", "number", "pieces", "plain")
-
-    def __init__(self, node: LexborNode, number: int) -> None:
-        self.node = node
-        #: In the order of the page.
-        self.number = number
-        #: Letters outside of links.
-        self.plain = 0.0
-        #: Letters in links.
-        self.linked = 0.0
-        self.pieces = 0
+    node: LexborNode
+    #: In the order of the page.
+    number: int
+    #: Letters outside of links.
+    plain: float = 0.0
+    #: Letters in links.
+    linked: float = 0.0
 
     @property
     def prose(self) -> float:
@@ -74,6 +72,11 @@ class Blocks:
         self._by_key = found
         #: What readers see, piece by piece.
         self.texts: list[str] = texts
+
+    @cached_property
+    def text(self) -> str:
+        """What readers see, with a line for each piece."""
+        return "\n".join(self.texts)
 
     def around(self, node: LexborNode) -> Block | None:
         """The block that the text of this element belongs to."""
@@ -136,56 +139,48 @@ def _blocks_of(tree: LexborHTMLParser) -> tuple[dict[int, Block], list[str]]:
         # Half of the texts are white space between tags; to ask the node is cheaper.
         if not node.is_text_node or node.is_empty_text_node:
             continue
-        text = (node.text_content or "").strip()
+        text = node.text_content
         parent = node.parent
-        if not text or parent is None:
+        if not text or parent is None or not (text := text.strip()):
             continue
         key = parent.mem_id
-        place = places.get(key)
-        if place is None:
-            place = places[key] = _place_of(parent, found, places)
-        block, is_link = place
+        block, is_link = places.get(key) or _place_of(parent, key, found, places)
         if block is None:
             continue
         texts.append(text)
-        block.pieces += 1
+        letters = len(text) if text.isascii() else weight(text)
         if is_link:
-            block.linked += weight(text)
+            block.linked += letters
         else:
-            block.plain += weight(text)
+            block.plain += letters
     return found, texts
 
 
-def _place_of(node: LexborNode, found: dict[int, Block], places: dict[int, _Place]) -> _Place:
-    """The place of the text of this element, and of those above it in the same line: these are
-    kept, because thousands may be nested."""
+def _place_of(
+    node: LexborNode, key: int, found: dict[int, Block], places: dict[int, _Place]
+) -> _Place:
+    """The place of the text of this element, and of those above it in the same line: all are kept,
+    because thousands may be nested."""
     passed: list[tuple[int, bool]] = []
-    place: _Place | None = None
     around: LexborNode | None = node
-    while around is not None:
-        key = around.mem_id
-        tag = around.tag
-        place = places.get(key) or _place_by_tag(around, key, tag, found)
-        if place is not None:
-            break
+    place = None
+    while place is None and around is not None and (tag := around.tag) in _INLINE:
         passed.append((key, tag == "a"))
         around = around.parent
-    block, is_link = place or _NOWHERE
-    for key, is_anchor in reversed(passed):
+        key = around.mem_id if around is not None else 0
+        place = places.get(key)
+    if place is None:
+        place = places[key] = _place_by_tag(around, key, found)
+    block, is_link = place
+    for inner, is_anchor in reversed(passed):
         is_link = is_link or is_anchor
-        places[key] = (block, is_link)
-    return block, is_link
+        place = places[inner] = (block, is_link)
+    return place
 
 
-def _place_by_tag(
-    node: LexborNode, key: int, tag: str | None, found: dict[int, Block]
-) -> _Place | None:
-    """The place that an element makes for its text; None if the one around it does."""
-    if tag in _UNSEEN:
+def _place_by_tag(node: LexborNode | None, key: int, found: dict[int, Block]) -> _Place:
+    """The place of the text in an element that makes a block, or hides its text."""
+    if node is None or node.tag in _UNSEEN:
         return _NOWHERE
-    if tag in _INLINE:
-        return None
-    block = found.get(key)
-    if block is None:
-        block = found[key] = Block(node, len(found))
+    block = found[key] = Block(node, len(found))
     return block, False

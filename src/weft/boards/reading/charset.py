@@ -8,6 +8,7 @@ plausible text.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
@@ -49,7 +50,7 @@ _ASCII = bytes(range(0x80))
 _NO_ASCII = dict.fromkeys(range(0x80))
 #: Two bytes of these may be valid UTF-8 by chance.
 _PAIRS = frozenset(("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"))
-_WORDS = re.compile(rb"[A-Za-z]?[\x80-\xff][\x40-\xff]*")
+_OUTSIDE_ASCII = re.compile(rb"[\x80-\xff][\x40-\xff]*")
 _LETTER = rf"[^\0-\x7f{''.join(SIGNS)}]"
 _BESIDE_ASCII = re.compile(rf"[A-Za-z]{_LETTER}|{_LETTER}[A-Za-z]")
 
@@ -83,7 +84,7 @@ def _declared(page: bytes, header: str | None) -> Iterator[str]:
 
 
 def _find_encoding(page: bytes, declared: list[str]) -> str:
-    if page.count(0) > MANY_ZEROS * len(page):
+    if b"\0" in page and page.count(0) > MANY_ZEROS * len(page):
         return "utf-16-be" if page[::2].count(0) > page[1::2].count(0) else "utf-16-le"
     if page.isascii():
         names = (*declared, "iso2022_jp")
@@ -107,7 +108,7 @@ def _is_utf8(page: bytes) -> bool:
 
 def _most_plausible(page: bytes, declared: list[str], usual: Iterable[str]) -> str:
     """The encoding that makes the most plausible text; the first of equals."""
-    sample = b" ".join(_WORDS.findall(page)[:SAMPLE_BYTES])[:SAMPLE_BYTES]
+    sample = b" ".join(islice(_words(page), SAMPLE_BYTES))[:SAMPLE_BYTES]
     outside = len(sample.translate(None, _ASCII))
     worth = DECLARED_WORTH + min(1.0, FEW_BYTES_WORTH / outside)
     best, most = "cp1252", 0.0
@@ -118,6 +119,15 @@ def _most_plausible(page: bytes, declared: list[str], usual: Iterable[str]) -> s
         if most >= MOST_PLAUSIBLE:
             break
     return best
+
+
+def _words(page: bytes) -> Iterator[bytes]:
+    """The bytes outside ASCII, with those that may belong to them, and the letter before."""
+    for match in _OUTSIDE_ASCII.finditer(page):
+        before = max(0, match.start() - 1)
+        yield page[
+            before if page[before : match.start()].isalpha() else match.start() : match.end()
+        ]
 
 
 def _plausibility(sample: bytes, encoding: str) -> float:

@@ -3,8 +3,9 @@
 Libraries that read pages have no time limit, and no size of a page says how long they take. So a
 watcher interrupts the thread that works, wherever it is in Python code.
 
-Python ignores what is raised in some places, such as `__del__`, and so an interruption may be lost.
-Then the next one comes soon.
+Python ignores what is raised in some places, such as `__del__`. The watcher waits until the thread
+has left them, but not for ever, and so an interruption may be lost. Then the next one comes soon.
+Work that ends before its interruption comes was too long all the same.
 
 There is one watcher in a process, because Python 3.11 may interrupt a thread that is just being
 started in place of the one that starts it. It sleeps until the first work could be too late, so a
@@ -13,7 +14,9 @@ limit that is not reached costs next to nothing.
 
 import _thread
 import ctypes
+import gc
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
@@ -24,6 +27,10 @@ from weft.clock import monotonic_s
 #: How soon an interruption is repeated if the work goes on. Work that ends needs less time to clean
 #: up, so nothing that it does then is interrupted.
 REPEAT_S = 0.1
+#: How long an interruption waits if Python would ignore it now.
+PATIENCE_S = 0.1
+#: How soon the watcher looks again whether Python would still ignore it.
+GLANCE_S = 0.001
 
 Result = TypeVar("Result")
 
@@ -35,27 +42,31 @@ class _TooLateError(BaseException):
 class _Watched:
     """Something that a thread does."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, interrupt_at_s: float) -> None:
         self.thread = ctypes.c_ulong(_thread.get_ident())
-        self.interrupt_at_s = monotonic_s() + seconds
+        self.interrupt_at_s = interrupt_at_s
 
 
 def within(seconds: float, work: Callable[[], Result]) -> Result:
     """The result of `work`; raises TimeoutError if it takes longer than that."""
     _interrupter.start()
-    watched, works = _Watched(seconds), _interrupter.works
+    end_s = monotonic_s() + seconds
+    watched, works = _Watched(end_s), _interrupter.works
     number = id(watched)
     try:
         try:
             _interrupter.watch(watched)
-            return work()
+            result = work()
         finally:
             # Python looks for interruptions in calls of its own code, and after others. So none
             # comes before both steps are done, and one that was too late for the first comes then.
             watched.thread.value = 0
             works.pop(number, None)
+        if monotonic_s() <= end_s:
+            return result
     except _TooLateError:
-        raise TimeoutError(f"it took longer than {seconds:g} s") from None
+        pass
+    raise TimeoutError(f"it took longer than {seconds:g} s")
 
 
 class _Interrupter:
@@ -106,10 +117,24 @@ class _Interrupter:
         """Interrupt a work that is late. When to look at it again."""
         if work.interrupt_at_s > (now_s := monotonic_s()):
             return work.interrupt_at_s
+        if now_s < work.interrupt_at_s + PATIENCE_S and _is_deaf(work.thread.value):
+            return now_s + GLANCE_S
         # The number is read and used in one step. No thread has number 0.
         ctypes.pythonapi.PyThreadState_SetAsyncExc(work.thread, _RAISED)
         work.interrupt_at_s = now_s + REPEAT_S
         return work.interrupt_at_s
+
+
+def _is_deaf(thread: int) -> bool:
+    """Whether a thread is where Python ignores what is raised: in a finalizer, or in what is called
+    when garbage is collected."""
+    heard_by = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code in heard_by:
+            return True
+        frame = frame.f_back
+    return False
 
 
 _RAISED = ctypes.py_object(_TooLateError)

@@ -1,13 +1,14 @@
 """What a page shows of its kind: the numbers that its two scores are made of.
 
 An article has prose of its own, a title, a day; a list has links, and prose only about what it
-links to. So prose within the cards of a list does not count as the page's own.
+links to. So prose within the cards of a list, or below a heading that leads to another page, does
+not count as the page's own.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from selectolax.lexbor import LexborNode
 
@@ -15,7 +16,8 @@ from weft.boards.reading.article.datetext import find_dates_in
 from weft.boards.reading.article.linked import types
 from weft.boards.reading.article.titles import find_title
 from weft.boards.reading.blocks import Block, Blocks, rank_containers, weight
-from weft.boards.reading.page import Page
+from weft.boards.reading.page import Page, blocks_of
+from weft.boards.reading.teasers import find_teasers
 from weft.boards.reading.topics import Topics
 
 #: Stands for the address of a page that nobody knows; it says nothing.
@@ -39,6 +41,45 @@ UNKNOWN = 0.5
 
 _YEAR = re.compile(r"(?:19|20|25)\d\d(?!\d)")
 _IDENTIFIER = re.compile(rf"\d{{{IDENTIFIER_DIGITS},}}")
+_FRONT = re.compile(r"/*(?:(?:index|default|home)\.\w{2,5})?", re.IGNORECASE)
+#: What sites call lists of their articles. Forums have topics, too, so those are not here.
+_COLLECTION = re.compile(
+    r"/(?:tags?|categor(?:y|ies?|ias?)|kategorien?|labels?|authors?|auteurs?|autor(?:es|en)?)/[^/]+/?$"
+    r"|/page/\d+/?$|/(?:index|list)[-_]?\d{1,4}(?:[-_]\d{1,4})?(?:\.\w{2,5})?/?$"
+    r"|^(?:/archives?)?/(?:19|20)\d\d(?:/\d\d?){0,2}/?$",
+    re.IGNORECASE,
+)
+#: The same of blogs whose addresses have only a query.
+_COLLECTION_QUERY = re.compile(
+    r"^(?:m=(?:19|20)\d{4,6}|(?:cat|tag|author|category)=[^&]+)(?:&paged?=\d+)?$|(?:^|&)paged=\d",
+    re.IGNORECASE,
+)
+#: An identifier in a query; `p` is the number of a page, too.
+_QUERY_IDENTIFIER = re.compile(
+    r"(?:^|&)(?:(?:id|[ant]id|(?:news|article|post|content|doc)_?id)=\d|p=\d{2,7}(?:&|$))",
+    re.IGNORECASE,
+)
+#: Pages about the site itself: they are there once, and say nothing new.
+_ABOUT_SITE = re.compile(
+    r"^(?:/[a-z]{2}(?:-[a-z]{2})?)?(?:/(?:pages?|info|site|html))?/"
+    r"(?:about(?:[-_]?(?:us|me|this(?:[-_]site)?|the[-_]author))?|contact(?:[-_]?us)?|imprint|impressum"
+    r"|kontakt|datenschutz(?:erklaerung)?|(?:friends?|blogroll|my|friend[-_]?)?[-_]?links?|friends?"
+    r"|privacy(?:[-_]?policy)?|cookies?[-_]?policy|(?:terms|conditions)(?:[-_](?:of[-_](?:use|service)"
+    r"|and[-_]conditions))?|tos|disclaimer|legal(?:[-_]notice)?|copyright|accessibility|advertis(?:e|ing)"
+    r"|search|archives?|tags|categories|authors|sitemap|guestbook|message[-_]?board|subscri(?:be|ption)"
+    r"|newsletter|login|register|sign[-_]?(?:in|up)|donate|404|guanyu|gywm|lxwm"
+    r"|关于(?:我们?|本站)?|联系(?:我们?)?|友情?链接?|留言板?)(?:\.[a-z]{3,5})?/?(?:index\.[a-z]{3,5})?$",
+    re.IGNORECASE,
+)
+#: A day in an address, before the name of the page.
+_DAY = re.compile(
+    r"/(?:19|20)\d\d([-/]?)(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])[-/_][^/\d]?[^/]+"
+)
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+#: Characters of a Chinese title that count as a word of a slug.
+CJK_WORD = 2
+#: Endings of the types of JSON-LD that are articles.
+_ARTICLES = ("article", "blogposting", "report")
 _THREADS = frozenset({"DiscussionForumPosting", "QAPage"})
 _PRICES = ("product:price:amount", "og:price:amount", "price")
 
@@ -65,6 +106,12 @@ class Evidence(NamedTuple):
     hyphens: int
     has_identifier: bool
     is_front: bool
+    #: The address of a tag, a category, an author, a month, or a further page of a list.
+    is_collection: bool
+    #: The address of a page about the site, such as its imprint.
+    is_about_site: bool
+    #: The address has the day of its page.
+    is_dated: bool
     #: It shows a day, or a few, but not many.
     has_day: bool
     #: It has a table of its own sections.
@@ -73,16 +120,20 @@ class Evidence(NamedTuple):
     has_next: bool
     #: It declares itself to be about one thing: a product, a thread.
     is_thing: bool
+    #: It declares itself to be one article, or when it was published.
+    is_declared: bool
 
 
 def gather(page: Page, topics: Topics, next_urls: Sequence[str]) -> Evidence:
     """Measure a page. `next_urls`: what `find_next` found."""
-    blocks = Blocks(page.tree)
-    own = _own_blocks(blocks, topics.cards)
+    blocks = blocks_of(page)
+    teasers = find_teasers(page)
+    own = [b for b in _own_blocks(blocks, topics.cards) if b.number not in teasers]
     containers = rank_containers(own)
     prose = containers[0][0] if containers else 0.0
     url = page.absolute(page.url) or ""
     path, query = _path_and_query(url)
+    address = "/".join(path)
     return Evidence(
         prose=prose,
         share=prose / (1.0 + blocks.plain + blocks.linked),
@@ -90,15 +141,21 @@ def gather(page: Page, topics: Topics, next_urls: Sequence[str]) -> Evidence:
         links=topics.score,
         size=topics.size,
         siblings=_share_of_siblings(url, topics),
-        title=min(weight(find_title(page)), LONGEST_TITLE),
+        title=min(weight(page.once(find_title)), LONGEST_TITLE),
         has_url=url not in ("", UNKNOWN_URL),
-        hyphens=min(MOST_HYPHENS, max(part.count("-") + part.count("_") for part in path)),
-        has_identifier=any(map(_IDENTIFIER.search, path)),
-        is_front=not any(path) and not query,
-        has_day=0 < _count_days(blocks.texts) <= MOST_DAYS,
+        hyphens=min(MOST_HYPHENS, max(map(_signs, path))),
+        has_identifier=any(map(_IDENTIFIER.search, path))
+        or _QUERY_IDENTIFIER.search(query) is not None,
+        is_front=_FRONT.fullmatch(address) is not None and not query,
+        is_collection=_COLLECTION.search(address) is not None
+        or _COLLECTION_QUERY.search(query) is not None,
+        is_about_site=_ABOUT_SITE.search(address) is not None,
+        is_dated=_DAY.search(address) is not None,
+        has_day=0 < _count_days(blocks.text) <= MOST_DAYS,
         has_sections=_has_sections(page),
         has_next=bool(next_urls),
         is_thing=_is_thing(page),
+        is_declared=_is_declared(page),
     )
 
 
@@ -147,13 +204,18 @@ def _parent(url: str) -> str:
 
 def _path_and_query(url: str) -> tuple[list[str], str]:
     parts = urlsplit(url)
-    return parts.path.split("/"), parts.query
+    return unquote(parts.path).split("/"), parts.query
 
 
-def _count_days(texts: Iterable[str]) -> int:
+def _signs(part: str) -> int:
+    """How many signs stand between the words of a part; Chinese has none."""
+    signs = part.count("-") + part.count("_")
+    return signs if part.isascii() else max(signs, len(_CJK.findall(part)) // CJK_WORD)
+
+
+def _count_days(text: str) -> int:
     """How many different days a page shows; it stops counting where they are too many."""
     days = set()
-    text = "\n".join(texts)
     for number, year in enumerate(_YEAR.finditer(text)):
         around = text[max(0, year.start() - DAY_REACH) : year.end() + DAY_REACH]
         days.update([found.moment.day for found in find_dates_in(around)])
@@ -176,3 +238,10 @@ def _is_thing(page: Page) -> bool:
     for node in page.tree.css("[itemtype]"):
         names.append((node.attributes.get("itemtype") or "").rpartition("/")[2])
     return names.count("Product") == 1 or not _THREADS.isdisjoint(names)
+
+
+def _is_declared(page: Page) -> bool:
+    """Lists declare an article for each of their entries."""
+    names = [name.lower() for entry in page.json_ld for name in types(entry)]
+    articles = sum([name.endswith(_ARTICLES) for name in names])
+    return articles == 1 or (not articles and bool(page.meta("article:published_time")))

@@ -104,6 +104,8 @@ def _content_signals(seen: Evidence) -> Iterator[Signal]:
         yield Signal(1.2, "it shows a day")
     if seen.has_sections:
         yield Signal(1.2, "it has a table of its sections")
+    if seen.is_declared:
+        yield Signal(1.5, "it declares itself to be an article")
     if seen.is_thing:
         yield Signal(2.8, "it declares itself to be about one thing")
     if seen.has_next:
@@ -114,6 +116,12 @@ def _address_signals(seen: Evidence) -> Iterator[Signal]:
     """What its address says."""
     if seen.is_front:
         yield Signal(-1.0, "it is a front page")
+    if seen.is_collection:
+        yield Signal(-3.5, "its address is that of a tag, a category, an author or an archive")
+    if seen.is_about_site:
+        yield Signal(-3.0, "its address is that of a page about the site")
+    if seen.is_dated:
+        yield Signal(1.2, "a day in its address")
     is_slug = seen.hyphens > USUAL_HYPHENS
     yield Signal(
         0.55 * (seen.hyphens - USUAL_HYPHENS),

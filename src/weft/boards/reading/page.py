@@ -2,15 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from html import unescape
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import can_ada
+import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from weft.boards.reading.blocks import Blocks
 from weft.boards.reading.charset import decode
 from weft.errors import PageError
 from weft.markup import DEFAULT_LIMITS, PageLimits, find_excess, parse_page
@@ -18,7 +21,6 @@ from weft.urls import NO_URL
 
 #: Comments and CDATA marks that surround the JSON of old pages.
 _WRAPPING = re.compile(r"^\s*(?:<!--|//<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\]\]>|\]\]>)\s*$")
-_SPACE = re.compile(r"\s+")
 _SCHEMES = ("http:", "https:")
 #: JSON-LD nested deeper is not searched.
 MAX_NESTING = 6
@@ -27,24 +29,39 @@ MAX_OBJECTS = 500
 #: Longer texts of tags, links and headings are cut: the rules that read them may be slow.
 MAX_TEXT = 2_000
 
+Found = TypeVar("Found")
 
-class PageLink(NamedTuple):
+
+# A list has hundreds: so they are made quickly, and nobody looks for cycles among them.
+class PageLink(msgspec.Struct, frozen=True, eq=False, gc=False):
     #: Absolute, without fragment.
     url: str
     #: What a reader sees: the text, or else a label, the text of an image, a title.
     text: str
     node: LexborNode
+    attributes: Mapping[str, str | None]
 
 
 class Page:
     """One page: its text, its tree, and what is found in them when somebody asks."""
 
-    def __init__(self, text: str, url: str = "", encoding: str = "utf-8") -> None:
+    def __init__(
+        self, text: str, url: str = "", encoding: str = "utf-8", utf8: bytes | None = None
+    ) -> None:
+        """`utf8`: the text in UTF-8, if somebody has it."""
         self.text = text
         #: Empty if nobody knows it.
         self.url = url
         self.encoding = encoding
-        self.tree: LexborHTMLParser = parse_page(text.encode("utf-8", "replace"))
+        self.tree: LexborHTMLParser = parse_page(utf8 or _encoded(text))
+        self._found: dict[Callable[[Page], Any], Any] = {}
+
+    def once(self, find: Callable[["Page"], Found]) -> Found:
+        """What `find` finds in this page; it looks only once."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        found: Found = self._found[find]
+        return found
 
     @cached_property
     def metas(self) -> Mapping[str, list[str]]:
@@ -70,7 +87,7 @@ class Page:
         for node in self.tree.css('script[type="application/ld+json" i]'):
             text = _WRAPPING.sub("", node.text(deep=True))
             try:
-                objects = _typed(json.loads(text, strict=False))
+                objects = _typed(_read_json(text))
             except (ValueError, RecursionError):
                 continue
             found += islice(objects, MAX_OBJECTS - len(found))
@@ -95,17 +112,28 @@ class Page:
     def links(self) -> list[PageLink]:
         """The links to pages, in their order; the same URL may come several times."""
         found = []
+        urls: dict[str, str | None] = {"": None}
         for node in self.tree.css("a[href]"):
-            href = node.attributes["href"]
-            url = self.absolute(href) if href else None
-            if url:
-                found.append(PageLink(url, _label(node), node))
+            attributes = node.attributes
+            href = attributes["href"] or ""
+            if href not in urls:
+                urls[href] = self.absolute(href)
+            if url := urls[href]:
+                found.append(PageLink(url, _label(node, attributes), node, attributes))
         return found
 
-    @cached_property
-    def site_name(self) -> str:
-        """As the page itself gives it; empty if it does not."""
-        return self.meta("og:site_name", "application-name", "apple-mobile-web-app-title")
+
+def blocks_of(page: Page) -> Blocks:
+    return page.once(_blocks)
+
+
+def _blocks(page: Page) -> Blocks:
+    return Blocks(page.tree)
+
+
+def find_own_site_name(page: Page) -> str:
+    """As the page itself gives it; empty if it does not."""
+    return page.meta("og:site_name", "application-name", "apple-mobile-web-app-title")
 
 
 def find_title_tag(page: Page) -> str:
@@ -138,12 +166,18 @@ def open_page(
     so that the links of saved pages lead somewhere. Raises PageError if the page exceeds a limit.
     """
     text, encoding = decode(page, charset)
-    excess = find_excess(page if encoding == "utf-8" else text.encode("utf-8", "replace"), limits)
-    if excess:
-        raise PageError(excess.reason)
-    opened = Page(text, url, encoding)
+    is_utf8 = encoding == "utf-8"
+    is_whole = is_utf8 and "\ufffd" not in text and not page.startswith(BOM_UTF8)
+    utf8 = page if is_whole else _encoded(text)
+    if excess := find_excess(page if is_utf8 else utf8, limits):
+        raise PageError(excess.plain_reason, excess.limit)
+    opened = Page(text, url, encoding, utf8)
     opened.url = url or _own_url(opened)
     return opened
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def clean(text: str) -> str:
@@ -151,12 +185,20 @@ def clean(text: str) -> str:
     text = text[:MAX_TEXT]
     if "&" in text:
         text = unescape(text)
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def _own_url(page: Page) -> str:
     """The first absolute address that the page gives as its own; empty if it gives none."""
     return next((url for href in find_own_addresses(page) if (url := _join(None, href))), "")
+
+
+def _read_json(text: str) -> Any:
+    """Pages also put line breaks into texts, which only Python's own reader forgives."""
+    try:
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return json.loads(text, strict=False)
 
 
 def _typed(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -185,17 +227,16 @@ def _join(base: Any, href: str) -> str | None:
         url = base + href.strip() if base else can_ada.parse(href.strip())
     except NO_URL:
         return None
-    if url.protocol not in _SCHEMES:
-        return None
-    url.hash = ""
-    return str(url.href)
+    if "#" in href:
+        url.hash = ""
+    joined = str(url.href)
+    return joined if joined.startswith(_SCHEMES) else None
 
 
-def _label(node: LexborNode) -> str:
+def _label(node: LexborNode, attributes: Mapping[str, str | None]) -> str:
     text = clean(_visible_text(node))
     if text:
         return text
-    attributes = node.attributes
     for name in ("aria-label", "title"):
         if label := clean(attributes.get(name) or ""):
             return label

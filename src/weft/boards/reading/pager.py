@@ -92,6 +92,10 @@ _PAGER_CLASS = re.compile(
 #: What goes on from a place in a list, not from a number.
 _CURSOR = re.compile(r"^(?:after|before|cursor|from|since|until|max_?id|next|token)\w*=", re.I)
 
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+#: Stands for the points of an arrow: its label says how many it gets.
+ARROW = -1.0
 #: A link with fewer points is no next page.
 ENOUGH = 4.0
 #: What a URL gets that is no page of this list: more than all else can outweigh.
@@ -100,9 +104,11 @@ ANOTHER = -10.0
 LONGEST_NUMBER = 20
 #: Longer texts are titles, not words of a pager.
 LONGEST = 40
+MOST_WORDS = 3
+MOST_CJK = 5
 
 
-class Address(NamedTuple):
+class PagerAddress(NamedTuple):
     """A URL, taken apart to compare it with others."""
 
     host: str
@@ -149,16 +155,21 @@ def _marked(page: Page, node: LexborNode) -> Iterator[tuple[str, float]]:
     points = 3.0 if "next" in (attributes.get("rel") or "").lower().split() else 0.0
     if _CLASS_NEXT.search(node.attributes.get("class") or ""):
         points += 2.0
-    if points:
-        link = PageLink(url, text, anchor)
-        yield url, points + _said(link) + _in_pager(anchor)
+    said = _said(PageLink(url, text, anchor, attributes))
+    # What follows an article is another one, with its title.
+    if points and (said or not _is_title(text)):
+        yield url, points + said + _in_pager(anchor)
+
+
+def _is_title(text: str) -> bool:
+    return len(text.split()) > MOST_WORDS or len(_CJK.findall(text)) > MOST_CJK
 
 
 def _said(link: PageLink) -> float:
     points = _word_points(link.text)
-    if points or not _ARROW.match(link.text):
+    if points != ARROW:
         return points
-    attributes = link.node.attributes
+    attributes = link.attributes
     label = f"{attributes.get('aria-label') or ''} {attributes.get('title') or ''}".lower()
     if _OTHER.search(label):
         return 0.0
@@ -172,11 +183,13 @@ def _word_points(text: str) -> float:
         return 0.0 if _OTHER.search(text.replace("older posts", "")) else 3.0
     if _LOAD_MORE.match(text):
         return 2.0
-    return 1.5 if _MORE.match(text) else 0.0
+    if _MORE.match(text):
+        return 1.5
+    return ARROW if _ARROW.match(text) else 0.0
 
 
 def _says_next(text: str) -> bool:
-    if any(word.strip(_EDGES) in _NEXT_WORDS for word in text.split()):
+    if not _NEXT_WORDS.isdisjoint([word.strip(_EDGES) for word in text.split()]):
         return True
     if text.isascii():
         return "older" in text and bool(_OLDER.search(text))
@@ -195,7 +208,7 @@ def _in_pager(node: LexborNode) -> float:
     return 0.0
 
 
-def _later_numbers(page: Page, here: Address) -> list[str]:
+def _later_numbers(page: Page, here: PagerAddress) -> list[str]:
     """The numbered pages after this one, the nearest first."""
     runs: dict[str, dict[int, str]] = {}
     for link in page.links:
@@ -273,18 +286,18 @@ def _missing(numbers: list[int]) -> int:
     return gaps[0] if gaps else 1
 
 
-def _address(url: str) -> Address:
+def _address(url: str) -> PagerAddress:
     try:
         parts = urlsplit(unquote(url))
     except ValueError:
-        return Address("", (), ())
+        return PagerAddress("", (), ())
     path = tuple(part for part in parts.path.split("/") if part)
-    return Address(
+    return PagerAddress(
         parts.netloc.removeprefix("www."), path, tuple(filter(None, parts.query.split("&")))
     )
 
 
-def _likeness(url: Address, here: Address) -> float:
+def _likeness(url: PagerAddress, here: PagerAddress) -> float:
     """2 for a URL that is this one with another number, less for others."""
     if url.host != here.host and not _are_sisters(url.host, here.host):
         return ANOTHER

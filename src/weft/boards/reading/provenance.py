@@ -19,7 +19,7 @@ LINKS_WEIGHT = 1.6
 #: Pages of one shape are mostly of one kind. But other pages were judged by content, too, and may
 #: all be wrong, so that counts only so much.
 ALIKE_WEIGHT = 2.0
-MOST_ALIKE = 3.0
+MOST_ALIKE = 4.5
 #: What it says against an article that the page is an entry or a next page.
 FOLLOWED = -2.0
 
@@ -33,7 +33,7 @@ class Provenance(msgspec.Struct, frozen=True):
     topic_links: int = 0
     #: An entry, or reached by a next-page link: its links are always followed.
     is_followed: bool = False
-    #: Pages of the same URL shape (`shapes.shape_of`) judged before: articles and lists.
+    #: Pages with addresses like this one judged before: articles and lists.
     articles_alike: int = 0
     lists_alike: int = 0
 

@@ -71,6 +71,8 @@ class Reading(msgspec.Struct, frozen=True):
     method: str = ""
     #: The names of rules that found nothing, each with the reason if there is a special one.
     unmatched: dict[str, str] = {}
+    #: All links of the page, if they were asked for.
+    all_links: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -81,13 +83,18 @@ class Reading(msgspec.Struct, frozen=True):
 class ReadOptions(msgspec.Struct, frozen=True):
     """How pages are read."""
 
-    limits: PageLimits = DEFAULT_LIMITS
-    #: What takes longer is given up.
-    seconds: float = DEFAULT_SECONDS
+    #: None: those of the crawl, or else the usual ones.
+    limits: PageLimits | None = None
+    #: What takes longer is given up. None: as the crawl's settings say, or else two seconds.
+    seconds: float | None = None
     #: A tenth of the cost, with more around the body than belongs to it.
     is_fast: bool = False
     #: Read every page as an article, whatever it looks like.
     is_article: bool = False
+    #: Read no page as an article.
+    is_list: bool = False
+    #: Return all links of the page.
+    has_all_links: bool = False
     rules: FieldRules = NO_RULES
 
 
@@ -108,15 +115,23 @@ def read(
     `charset`: what the HTTP header says. `today`: the day at which the page was fetched; dates
     after the next day are not believed. Raises PageError if the page exceeds a limit.
     """
-    started_s = monotonic_s()
+    limit_s = DEFAULT_SECONDS if options.seconds is None else options.seconds
+    end_s = monotonic_s() + limit_s
 
     def left_s() -> float:
-        return options.seconds - (monotonic_s() - started_s)
+        return end_s - monotonic_s()
 
-    opened, judged = _in_time(left_s(), lambda: _judge(page, url, charset, provenance, options))
-    if not (judged.judgement.article.passes or options.is_article):
+    def in_time(work: Callable[[], Result]) -> Result:
+        try:
+            return within(left_s(), work)
+        except TimeoutError as error:
+            raise PageError(f"not read: it took longer than {limit_s:g} s", "seconds") from error
+
+    opened, judged = in_time(lambda: _judge(page, url, charset, provenance, options))
+    is_article = judged.judgement.article.passes or options.is_article
+    if options.is_list or not is_article:
         return judged
-    metadata = _in_time(left_s(), lambda: find_metadata(opened, today))
+    metadata = in_time(lambda: find_metadata(opened, today))
     body = read_body(opened, metadata.title, fast=options.is_fast, seconds=left_s())
     rules_s = max(0.0, min(RULES_SECONDS, left_s()))
     found = apply_rules(opened, options.rules, day_first=is_day_first(opened), seconds=rules_s)
@@ -138,7 +153,7 @@ def _judge(
     options: ReadOptions,
 ) -> tuple[Page, Reading]:
     """All but the article."""
-    opened = open_page(page, url, charset, options.limits)
+    opened = open_page(page, url, charset, options.limits or DEFAULT_LIMITS)
     topics = find_topics(opened)
     following = find_next(opened)
     judgement = judge(opened, topics, following, provenance or Provenance())
@@ -153,15 +168,13 @@ def _judge(
         next=tuple(following),
         feeds=announced.feeds,
         canonical_url=announced.canonical_url,
+        all_links=_all_links(opened) if options.has_all_links else (),
     )
     return opened, reading
 
 
-def _in_time(seconds: float, work: Callable[[], Result]) -> Result:
-    try:
-        return within(seconds, work)
-    except TimeoutError as error:
-        raise PageError(f"not read: {error}") from error
+def _all_links(page: Page) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(link.url for link in page.links))
 
 
 def _article(reading: Reading, metadata: Metadata, body: Body) -> Article:

@@ -6,11 +6,12 @@ most of the elements above them, and asking the tree costs more than everything 
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, takewhile
 from typing import NamedTuple
 
+import msgspec
 from selectolax.lexbor import LexborNode
 
 #: So many elements make a path: fewer mix titles with menus, more part the cards of one list.
@@ -61,31 +62,21 @@ class ElementLook(NamedTuple):
     is_card: bool
 
 
-class Place:
+# A list has a thousand: so they are made quickly, and nobody looks for cycles among them.
+class Place(msgspec.Struct, eq=False, gc=False):
     """An element above links."""
 
-    __slots__ = ("count", "frame", "in_card", "key", "look", "parent", "path", "tag")
-
-    def __init__(self, key: int, node: LexborNode, tag: str, parent: "Place | None") -> None:
-        attributes = node.attributes
-        #: The `mem_id` of the element.
-        self.key = key
-        look = _look(tag, attributes.get("class"), attributes.get("id"))
-        self.look = look
-        self.tag = tag
-        self.parent = parent
-        #: The names of this element and those above it, without positions.
-        self.path: tuple[str, ...]
-        self.in_card: bool
-        if parent is None:
-            self.path = (look.name,)
-            self.in_card = look.is_card
-        else:
-            self.path = (look.name, *parent.path[: PATH_LENGTH - 1])
-            self.in_card = look.is_card or parent.in_card
-        #: How many links are below; known when the places are settled.
-        self.count = 0
-        self.frame = CONTENT
+    #: The `mem_id` of the element.
+    key: int
+    tag: str
+    look: ElementLook
+    parent: "Place | None"
+    #: The names of this element and those above it, without positions.
+    path: tuple[str, ...]
+    in_card: bool
+    #: How many links are below; known when the places are settled.
+    count: int = 0
+    frame: int = CONTENT
 
     def upward(self) -> Iterator["Place"]:
         """This place and all above it."""
@@ -101,26 +92,31 @@ class Places:
     def __init__(self) -> None:
         self._known: dict[int, Place] = {}
 
-    def of(self, link: LexborNode) -> Place:
+    def of(self, link: LexborNode, attributes: Mapping[str, str | None]) -> Place:
         """The place of a link."""
+        key = link.mem_id
+        place = self._known.get(key)
+        if place is None:
+            parent = self._around(link.parent)
+            place = self._known[key] = _place(key, "a", attributes, parent)
+        place.count += 1
+        return place
+
+    def _around(self, node: LexborNode | None) -> Place | None:
+        """The place of an element, or of none."""
         known = self._known
-        missing: list[tuple[int, LexborNode, str]] = []
+        missing: list[LexborNode] = []
         place: Place | None = None
-        node: LexborNode | None = link
         while node is not None:
-            key = node.mem_id
-            place = known.get(key)
+            place = known.get(node.mem_id)
             if place is not None:
                 break
-            tag = node.tag
-            if tag is None or tag[0] == "-":
-                break
-            missing.append((key, node, tag))
+            missing.append(node)
             node = node.parent
-        for key, above, tag in reversed(missing):
-            place = known[key] = Place(key, above, tag, place)
-        assert place is not None, "a link is an element"
-        place.count += 1
+        for above in reversed(missing):
+            if above.is_element_node:  # not the document
+                key = above.mem_id
+                place = known[key] = _place(key, above.tag or "", above.attributes, place)
         return place
 
     def settle(self) -> None:
@@ -131,12 +127,22 @@ class Places:
                 place.parent.count += place.count
         most = WHOLE_PAGE * places[0].count if places else 0.0
         for place in places:
-            if place.parent is None or place.tag == "main":
+            parent = place.parent
+            if parent is None or place.tag == "main":
                 continue
-            place.frame = place.parent.frame
-            look = place.look
-            if look.frame > place.frame and _is_frame(place, most):
-                place.frame = look.frame
+            frame = place.look.frame
+            if frame > parent.frame and _is_frame(place, most):
+                place.frame = frame
+            else:
+                place.frame = parent.frame
+
+
+def _place(key: int, tag: str, attributes: Mapping[str, str | None], parent: Place | None) -> Place:
+    look = _look(tag, attributes.get("class"), attributes.get("id"))
+    if parent is None:
+        return Place(key, tag, look, None, (look.name,), look.is_card)
+    path = (look.name, *parent.path[: PATH_LENGTH - 1])
+    return Place(key, tag, look, parent, path, look.is_card or parent.in_card)
 
 
 def _is_frame(place: Place, most: float) -> bool:

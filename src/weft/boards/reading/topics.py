@@ -12,6 +12,8 @@ from itertools import pairwise
 from math import pow
 from typing import NamedTuple
 
+import msgspec
+
 from weft.boards.reading.page import Page, PageLink, clean
 from weft.boards.reading.shapes import CONTENT, NAMED_FRAME, Place, Places, find_cards, shape_of
 
@@ -98,7 +100,7 @@ class Topics(NamedTuple):
         return self.groups[0].size if self.groups else 0
 
 
-class _Anchor(NamedTuple):
+class _Anchor(msgspec.Struct, frozen=True, eq=False, gc=False):
     link: PageLink
     place: Place
 
@@ -183,7 +185,11 @@ def _anchors(page: Page) -> list[_Anchor]:
     """The links to other pages, with their places. The front page of the site is no topic."""
     others = {page.absolute(page.url), page.absolute("/")}
     places = Places()
-    anchors = [_Anchor(link, places.of(link.node)) for link in page.links if link.url not in others]
+    anchors = [
+        _Anchor(link, places.of(link.node, link.attributes))
+        for link in page.links
+        if link.url not in others
+    ]
     places.settle()
     return anchors
 
@@ -264,7 +270,7 @@ def _texts(anchors: list[_Anchor]) -> dict[str, str]:
 def _rank(anchor: _Anchor) -> int:
     """How good the text of a link is as a title; 0 for none."""
     text = anchor.link.text
-    if not _LETTER.search(text) or len(text) > LONGEST_TITLE:
+    if len(text) > LONGEST_TITLE or not (text[:1].isalpha() or _LETTER.search(text)):
         return 0
     parent = anchor.place.parent
     is_heading = parent is not None and parent.tag in _HEADING_TAGS

@@ -43,7 +43,7 @@ def find_authors(page: Page, around: Surroundings | None = None) -> list[str]:
     An organisation is given only if the page declares it as the author and names no person.
     `around` is what stands around the title, if somebody has it already.
     """
-    others = find_site_names(page).extended(find_sections(page))
+    others = page.once(find_site_names).extended(find_sections(page))
     for source in _sources(page, around):
         few = islice(source, MAX_NAMES)
         if names := unique(name for text in few for name in read_names(text, others)):
@@ -57,7 +57,7 @@ def find_authors(page: Page, around: Surroundings | None = None) -> list[str]:
 
 def _sources(page: Page, around: Surroundings | None) -> Iterator[Iterable[str]]:
     yield from _declared(page)
-    yield from find_bylines(page, around or Surroundings(page, find_title(page)))
+    yield from find_bylines(page, around or Surroundings(page, page.once(find_title)))
 
 
 def _declared(page: Page, *, is_person: bool = True) -> Iterator[Iterable[str]]:

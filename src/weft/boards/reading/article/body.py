@@ -5,10 +5,12 @@ threads it sees only the posts. What it cannot do, in time or at all, resilipars
 the cost, with more of the frame of the page in the result.
 """
 
+import re
 from collections.abc import Callable, Sequence
 
 import msgspec
 
+from weft.boards.reading.article.datetext import find_dates_in
 from weft.boards.reading.article.markdown import Line, as_markdown, as_text
 from weft.boards.reading.article.ornaments import Image, find_images, ornament
 from weft.boards.reading.article.plain import read_plain
@@ -26,6 +28,12 @@ RESERVE = 0.3
 DEFAULT_SECONDS = 2.0
 #: Where the title is a larger share of the text, it belongs to it: posts of one sentence.
 TITLE_SHARE = 0.2
+
+
+#: A line that is nothing but a day, perhaps with a time.
+LONGEST_DAY = 40
+
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -80,7 +88,7 @@ def _careful(page: Page, title: str) -> Body:
 
 
 def _body(page: Page, title: str, lines: list[Line], method: str) -> Body:
-    lines = _without_title(lines, title)
+    lines = _without_day(_without_title(lines, title))
     if not lines:
         return Body()
     images = find_images(page, lines)
@@ -98,6 +106,18 @@ def _without_title(lines: list[Line], title: str) -> list[Line]:
     rest = [line for line in lines if key(line.text) != wanted]
     size = sum(len(line.text) for line in lines)
     return rest if len(title) <= TITLE_SHARE * size else lines
+
+
+def _without_day(lines: list[Line]) -> list[Line]:
+    """A day that stands alone above the text says when that was published."""
+    return lines[1:] if lines and _is_day(lines[0].text) else lines
+
+
+def _is_day(text: str) -> bool:
+    if len(text) > LONGEST_DAY:
+        return False
+    found = next(find_dates_in(text), None)
+    return found is not None and not _LETTER.search(text[: found.start] + text[found.end :])
 
 
 def _markdown(page: Page, lines: Sequence[Line], images: Sequence[Image]) -> str:

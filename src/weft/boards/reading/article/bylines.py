@@ -1,7 +1,7 @@
 """Finds the lines near a title that name the authors."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from selectolax.lexbor import LexborNode
 
@@ -53,14 +53,26 @@ MAX_DISTANCE = 1000
 def find_bylines(page: Page, around: Surroundings) -> Iterator[Iterable[str]]:
     """Texts with names of authors, the most reliable source first."""
     for selector in _MARKED:
-        nodes = page.tree.css(selector)[:MAX_MARKED]
-        yield [text for node in nodes if (text := _text(node))][:1]
+        yield _of_one_article(page.tree.css(selector)[:MAX_MARKED])
     yield from _by_class(around.after)
     yield _matches(_BY_LINE, around.after.text[:MAX_DISTANCE])
     yield _matches(_BY_LINE, around.before.text)
     yield from _by_class(around.before)
     yield from find_chinese_authors(around.after.text, around.whole_text)
     yield _matches(_WRITTEN_BY, around.whole_text)
+
+
+def _of_one_article(nodes: Sequence[LexborNode]) -> list[str]:
+    """The text of the first, and of those beside it: others are of other articles."""
+    named = [(node, text) for node in nodes if (text := _text(node))]
+    if not named:
+        return []
+    place = _place(named[0][0])
+    return [text for node, text in named if _place(node) == place]
+
+
+def _place(node: LexborNode) -> int | None:
+    return node.parent.mem_id if node.parent else None
 
 
 def _by_class(region: Region) -> Iterator[Iterable[str]]:

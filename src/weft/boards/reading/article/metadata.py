@@ -15,7 +15,7 @@ from weft.boards.reading.article.pictures import find_images
 from weft.boards.reading.article.region import Surroundings
 from weft.boards.reading.article.sitenames import find_publisher
 from weft.boards.reading.article.titles import find_title
-from weft.boards.reading.page import Page
+from weft.boards.reading.page import Page, find_own_site_name
 
 _BETWEEN_TAGS = re.compile(r"\s*[,;，；、|]\s*")
 #: Longer ones are sentences.
@@ -42,7 +42,7 @@ class Metadata(msgspec.Struct, frozen=True):
 
 def find_metadata(page: Page, today: date | None = None) -> Metadata:
     """`today` is the day at which the page is read: dates after the next day are none."""
-    title = find_title(page)
+    title = page.once(find_title)
     around = Surroundings(page, title)
     dates = find_dates(page, title, today, around)
     return Metadata(
@@ -64,7 +64,7 @@ def _description(page: Page) -> str:
 
 
 def _site_name(page: Page) -> str:
-    return page.site_name or find_publisher(page)
+    return find_own_site_name(page) or find_publisher(page)
 
 
 def _tags(page: Page) -> tuple[str, ...]:

@@ -125,7 +125,8 @@ def _emphasis(page: Page, whole: str) -> Iterator[Ornament]:
 def _find(node: LexborNode, whole: str, at: int) -> tuple[int, int] | None:
     """Where the text of an element stands, with the same words before it or all of a line."""
     text = _spaced(node.text(deep=True)).strip()
-    if not text:
+    # Most links are in menus.
+    if not text or whole.find(text, at, at + REACH) < 0:
         return None
     context = _context(node)
     if not context and not whole.startswith(text):

@@ -1,10 +1,14 @@
 """Takes the article out of a page with trafilatura."""
 
-import logging
 import re
 from collections import Counter
 from collections.abc import Iterable
 
+from lxml.etree import (  # type: ignore[import-untyped]
+    ElementDefaultClassLookup,
+    XPath,
+    strip_elements,
+)
 from lxml.html import (  # type: ignore[import-untyped]
     HtmlElement,
     HTMLParser,
@@ -13,13 +17,11 @@ from lxml.html import (  # type: ignore[import-untyped]
 from trafilatura.core import bare_extraction
 from trafilatura.settings import Document, Extractor
 
+from weft.boards.reading.article.hush import hushed
 from weft.boards.reading.article.markdown import Line, read_lines
 from weft.boards.reading.article.texts import key
-from weft.boards.reading.blocks import Blocks, weight
-from weft.boards.reading.page import Page
-
-# It reports every page without text.
-logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+from weft.boards.reading.blocks import weight
+from weft.boards.reading.page import Page, blocks_of
 
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
 #: A page with a larger share of CJK characters, markup included, is in such a language.
@@ -41,6 +43,9 @@ _INLINE = (
 )  # fmt: skip
 #: Up to this sum of squares it is a matter of milliseconds.
 MAX_SQUARES = 10_000_000
+# The usual one chooses a class for each tag, in Python, whenever an element is looked at.
+_ONE_CLASS = ElementDefaultClassLookup(element=HtmlElement)
+_NUMBER = XPath("count(//*)")
 #: Attributes that say something about a text; others are names, which trafilatura goes by.
 _KEPT = frozenset(("href", "src", "colspan", "rowspan"))
 
@@ -87,11 +92,13 @@ def _tidy_headings(tree: HtmlElement) -> None:
 
 def _parse(text: str) -> HtmlElement:
     parser = HTMLParser(collect_ids=False, encoding="utf-8", remove_comments=True, remove_pis=True)
+    parser.set_element_class_lookup(_ONE_CLASS)
     tree = document_fromstring(text.encode("utf-8", "replace"), parser=parser)
     # Trafilatura copies the tree several times. Of scripts it reads only JSON-LD.
-    for code in list(tree.iter("script", "style")):
-        if code.get("type") != "application/ld+json":
-            code.drop_tree()
+    for script in tree.iter("script"):
+        if script.get("type") != "application/ld+json":
+            script.tag = "style"
+    strip_elements(tree, "style", "link", "meta", with_tail=False)
     return tree
 
 
@@ -104,11 +111,13 @@ def _options(page: Page, *, precision: bool = False) -> Extractor:
 def _extract(tree: HtmlElement, options: Extractor) -> list[Line]:
     if _is_costly(tree):
         return []
-    found = bare_extraction(tree, options=options)
+    found = hushed(lambda: bare_extraction(tree, options=options))
     return read_lines(found.body) if isinstance(found, Document) else []
 
 
 def _is_costly(tree: HtmlElement) -> bool:
+    if _NUMBER(tree) ** 2 <= MAX_SQUARES:
+        return False
     counts = Counter(node.getparent() for node in tree.iter(*_INLINE))
     return sum(count * count for count in counts.values()) > MAX_SQUARES
 
@@ -121,7 +130,7 @@ def _is_cjk(text: str) -> bool:
 
 
 def _is_too_short(lines: list[Line], page: Page) -> bool:
-    containers = Blocks(page.tree).containers
+    containers = blocks_of(page).containers
     return bool(containers) and _weight(lines) < MIN_PROSE * containers[0][0]
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from weft.boards.reading.article.linked import find_article, first_text, resolved, types
 from weft.boards.reading.article.texts import key
-from weft.boards.reading.page import Page
+from weft.boards.reading.page import Page, find_own_site_name
 
 #: Labels of host names that name no site.
 _COMMON_LABELS = frozenset((
@@ -74,7 +74,7 @@ def find_publisher(page: Page) -> str:
 
 
 def _names(page: Page) -> list[str]:
-    return [page.site_name, find_publisher(page), *_names_of_sites(page.json_ld)]
+    return [find_own_site_name(page), find_publisher(page), *_names_of_sites(page.json_ld)]
 
 
 def _names_of_sites(objects: list[dict[str, Any]]) -> list[str]:

@@ -14,8 +14,8 @@ from selectolax.lexbor import LexborNode
 
 from weft.boards.reading.article.linked import types
 from weft.boards.reading.article.texts import key
-from weft.boards.reading.blocks import Block, Blocks
-from weft.boards.reading.page import Page
+from weft.boards.reading.blocks import Block
+from weft.boards.reading.page import Page, blocks_of
 
 #: Types of JSON-LD and of microdata whose text is that of several people.
 _LIVE = "LiveBlogPosting"
@@ -69,7 +69,7 @@ def find_posts(page: Page) -> list[LexborNode]:
     """The elements with the posts of a thread, in their order; none if the page is no thread."""
     if not is_thread(page):
         return []
-    blocks = [block for block in Blocks(page.tree).all if block.plain or block.linked]
+    blocks = [block for block in blocks_of(page).all if block.plain or block.linked]
     looks = _Looks(blocks)
     look = looks.best()
     posts = list(looks.nodes[look].values()) if look else []

@@ -5,6 +5,7 @@ Old pages have no heading elements, and title tags that name only the site, or t
 title. Then the lines tell: a title has a line of its own, beside the line with the day.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -16,13 +17,15 @@ from weft.boards.reading.article.datetext import find_dates_in
 from weft.boards.reading.article.eastern import with_plain_dates
 from weft.boards.reading.article.titleparts import split_at_colon
 from weft.boards.reading.blocks import PROSE, weight
-from weft.boards.reading.page import Page, clean
+from weft.boards.reading.page import Page, blocks_of, clean
 
 #: What has no text for readers.
 _SILENT = frozenset(("script", "style", "noscript", "template", "option", "textarea", "button"))
 #: Elements whose text is a line of its own.
 _BLOCKS = frozenset(("div", "td", "th", "p", "h2", "h3", "center", "header"))
 _HEADINGS = ("h2", "h3")
+#: No day is written without one of these.
+_DAY_SIGN = re.compile(r"\d|年")
 #: How many nodes are searched.
 MAX_NODES = 3000
 #: A line with a day, and how long it is at most.
@@ -63,24 +66,29 @@ class TitleLines:
     def beside_day(self) -> str:
         """The heading right after a day, or the line right before one; empty if the page has
         several, because then it is a list."""
-        lines = list(_lines(self._page))
-        found = {line.text for line in _beside_days(lines)}
-        return found.pop() if len(found) == 1 else ""
+        found: set[str] = set()
+        for line in _beside_days(list(_lines(self._page))):
+            found.add(line.text)
+            if len(found) > 1:
+                return ""
+        return found.pop() if found else ""
 
     @cached_property
     def _text(self) -> str:
-        body = self._page.tree.body
-        text = body.text(separator="\n", strip=True) if body else ""
-        return f"\n{text}\n".replace("\xa0", " ").casefold()
+        return f"\n{blocks_of(self._page).text}\n".replace("\xa0", " ").casefold()
 
 
 def _lines(page: Page) -> Iterator[ShownLine]:
     body = page.tree.body
     nodes = body.traverse(include_text=True) if body else iter(())
     for node in islice(nodes, MAX_NODES):
-        parent = node.parent if node.is_text_node else None
-        text = clean(node.text_content or "") if parent is not None else ""
-        if parent is not None and text and parent.tag not in _SILENT:
+        # Half of the texts are white space between tags; to ask the node is cheaper.
+        if not node.is_text_node or node.is_empty_text_node:
+            continue
+        parent = node.parent
+        if parent is None or parent.tag in _SILENT:
+            continue
+        if text := clean(node.text_content or ""):
             yield ShownLine(text, parent)
 
 
@@ -101,7 +109,9 @@ def _has_prose(lines: Sequence[ShownLine]) -> bool:
 
 
 def _is_day(text: str) -> bool:
-    return len(text) <= LONGEST_DAY and any(find_dates_in(with_plain_dates(text)))
+    if len(text) > LONGEST_DAY or not _DAY_SIGN.search(text):
+        return False
+    return any(find_dates_in(with_plain_dates(text)))
 
 
 def _can_be_title(line: ShownLine) -> bool:

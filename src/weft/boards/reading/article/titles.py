@@ -40,7 +40,7 @@ class TitleSource(NamedTuple):
 
 def find_title(page: Page) -> str:
     """The title of the page's article; empty if the page has none."""
-    names = find_site_names(page)
+    names = page.once(find_site_names)
     tags = _tags(page)
     headings = _headings(page)
     names = names.extended(_sites_shown(headings, tags, names))
@@ -52,7 +52,15 @@ def find_title(page: Page) -> str:
     if heading:
         return _elect(_stripped([TitleSource("heading", heading), *tags], names))
     title = _elect(_stripped(tags, names))
-    return title if lines.has(title) else _beside_day(lines, title) or title
+    if lines.has(title):
+        return title
+    return _shown_part(lines, title) or _beside_day(lines, title) or title
+
+
+def _shown_part(lines: TitleLines, title: str) -> str:
+    """The beginning of a title that has a line of its own; names behind it are shorter."""
+    longest = next((text for text in beginnings(title) if lines.has(text)), "")
+    return longest if 2 * len(key(longest)) > len(key(title)) else ""
 
 
 def _beside_day(lines: TitleLines, title: str) -> str:
