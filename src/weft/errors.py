@@ -35,7 +35,13 @@ class TargetError(WeftError):
 
 
 class PageError(WeftError):
-    """A page is too large or too deep to be read; the message names the limit."""
+    """A page is too large or too deep to be read, or takes too long; the message says which."""
+
+    def __init__(self, message: str, limit: str = "") -> None:
+        super().__init__(message)
+        #: The limit that it exceeds: `bytes`, `tags`, `depth`, `attributes` or `seconds`; empty if
+        #: something else is wrong.
+        self.limit = limit
 
 
 class PackError(WeftError):

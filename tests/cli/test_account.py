@@ -47,6 +47,13 @@ def test_what_is_left() -> None:
     assert "the next can be fetched now\n" in text
 
 
+def test_pages_that_wait_until_they_are_due() -> None:
+    stats = Stats(added=3, done=3, hosts=1, waiting=1_200)
+    text = told(Look(stats, is_finished=True, next_due_in_ms=90_000))
+    assert text.startswith("Resting: nothing is left until a page is due again.\n")
+    assert "1,200 pages waiting until they are due again, the first in 90 s\n" in text
+
+
 def test_what_is_not_there_is_not_told() -> None:
     text = told(Look(Stats(claimed=2, added=2)))
     assert "queued" not in text

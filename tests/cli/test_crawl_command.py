@@ -400,13 +400,6 @@ def test_every_command_explains_itself(weft: Weft) -> None:
         assert "Usage" in ended.stdout
 
 
-def test_the_demo_shows_a_table_of_pages(weft: Weft) -> None:
-    ended = weft("demo")
-    assert ended.returncode == 0, ended.stderr
-    assert "106 crawled pages" in ended.stdout
-    assert "/news/town/" in ended.stdout
-
-
 def test_a_start_request_that_cannot_be_stored_fails_like_any_other(weft: Weft) -> None:
     (weft.directory / "odd.py").write_text(
         "import scrapy\n"

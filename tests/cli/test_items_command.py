@@ -71,6 +71,28 @@ def test_several_jobs_are_listed_and_one_is_named(weft: Weft, tmp_path: Path) ->
     assert weft("items", "--job", "news", "--format", "jsonl").stdout == '{"n":1}\n'
 
 
+@pytest.mark.parametrize("name", ["items.db", "items.jsonl"])
+def test_articles_that_repeat_others_are_left_out_if_wanted(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    first, again = {"n": 1, "duplicate_of": ""}, {"n": 2, "duplicate_of": "http://a/1"}
+    put(tmp_path / name, [first, again, {"n": 3}, {"n": 4, "duplicate_of": None}])
+
+    def numbers(**options: Any) -> list[object]:
+        items(str(tmp_path / name), form=Format.JSONL, **options)
+        return [json.loads(line)["n"] for line in capfd.readouterr().out.splitlines()]
+
+    assert numbers() == [1, 2, 3, 4]
+    assert numbers(is_unique=True) == [1, 3, 4]
+    assert numbers(is_unique=True, where=["n>1"], limit=1) == [3]
+    assert numbers(is_unique=True, where=["duplicate_of~a"]) == []
+
+
+def test_unique_is_an_option_of_the_command(weft: Weft, tmp_path: Path) -> None:
+    put(tmp_path / "a.jsonl", [{"n": 1, "duplicate_of": "http://a/"}, {"n": 2}])
+    assert weft("items", "a.jsonl", "--unique", "--format", "jsonl").stdout == '{"n":2}\n'
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -1,7 +1,6 @@
 """AutoThrottle does with Weft what it does in plain Scrapy, and its delays are kept at the gate."""
 
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from crawling import Crawl, crawl, paths
 from walking import Fetcher
 
+from delays import gaps_s
 from weft.testing import Site, SiteServer
 
 LATENCY_S = 0.05
@@ -48,8 +48,7 @@ def test_the_delay_follows_the_latency(tmp_path: Path, more: dict[str, Any]) -> 
         assert delay_ms == pytest.approx(max(latency_ms, (before_ms + latency_ms) / 2), abs=2)
         before_ms = delay_ms
     # A request waits for the delay that the answers so far have led to.
-    gaps_s = [later.at_s - earlier.at_s + earlier.held_up_s for earlier, later in pairwise(hits)]
-    for gap_s, (delay_ms, _) in zip(gaps_s, adjusted, strict=False):
+    for gap_s, (delay_ms, _) in zip(gaps_s(hits), adjusted, strict=False):
         assert gap_s >= delay_ms / 1000 - TOLERANCE_S
 
 

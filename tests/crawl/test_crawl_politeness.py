@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from itertools import count, pairwise
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from walking import Fetcher, Walker
 
+from delays import gaps_s
 from weft.engine.http.connection import Connection
 from weft.engine.http.connector import Connector
 from weft.engine.http.dispatch import Route
@@ -22,10 +23,6 @@ from weft.testing import Hit, Site, SiteServer
 
 #: Each request can be delayed by this much between being sent and being logged.
 TOLERANCE_S = 0.05
-
-
-def gaps(hits: Sequence[Hit]) -> list[float]:
-    return [later.at_s - earlier.at_s for earlier, later in pairwise(hits)]
 
 
 def page_urls(site: SiteServer, count: int, host: str = "127.0.0.1") -> list[str]:
@@ -46,7 +43,7 @@ def test_the_delay_is_kept_and_not_doubled(tmp_path: Path) -> None:
         hits = site.hits()
     assert hits[0].path == "/robots.txt"
     assert len(hits) == 8
-    assert min(gaps(hits)) >= 0.2 - TOLERANCE_S
+    assert min(gaps_s(hits)) >= 0.2 - TOLERANCE_S
     assert hits[-1].at_s - hits[0].at_s < 7 * 0.2 * 1.5
 
 
@@ -56,7 +53,7 @@ def test_the_delay_is_kept_by_redirects_and_retries(tmp_path: Path) -> None:
         crawl(tmp_path, Fetcher, {"DOWNLOAD_DELAY": 0.2}, urls=wanted)
         hits = site.hits()
     assert len(hits) == 4
-    assert min(gaps(hits)) >= 0.2 - TOLERANCE_S
+    assert min(gaps_s(hits)) >= 0.2 - TOLERANCE_S
 
 
 class SlowToConnect(Fetcher):
@@ -81,7 +78,7 @@ def test_the_delay_is_kept_when_a_connection_takes_long(tmp_path: Path) -> None:
         crawl(tmp_path, SlowToConnect, {"DOWNLOAD_DELAY": 0.2}, urls=page_urls(site, 4))
         hits = site.hits()
     assert len(hits) == 4
-    assert min(gaps(hits)) >= 0.2 - TOLERANCE_S
+    assert min(gaps_s(hits)) >= 0.2 - TOLERANCE_S
     assert hits[0].path != "/p/1.html"
 
 
@@ -92,7 +89,7 @@ def test_slow_hosts_do_not_wait_for_each_other(tmp_path: Path) -> None:
         crawl(tmp_path, Fetcher, {"DOWNLOAD_DELAY": 0.2}, urls=wanted)
         hits = site.hits()
     for host in hosts:
-        assert min(gaps([hit for hit in hits if hit.host == host])) >= 0.2 - TOLERANCE_S
+        assert min(gaps_s([hit for hit in hits if hit.host == host])) >= 0.2 - TOLERANCE_S
     assert hits[-1].at_s - hits[0].at_s < 3 * 0.2 * 2
 
 
@@ -103,7 +100,7 @@ def test_download_slots_set_the_limits_of_single_hosts(tmp_path: Path) -> None:
         slots = {"127.0.0.1": {"delay": 0.3}, "127.0.0.2": {"concurrency": 2}}
         crawl(tmp_path, Fetcher, {"DOWNLOAD_SLOTS": slots}, urls=wanted)
         hits = site.hits()
-    assert min(gaps([hit for hit in hits if hit.host == "127.0.0.1"])) >= 0.3 - TOLERANCE_S
+    assert min(gaps_s([hit for hit in hits if hit.host == "127.0.0.1"])) >= 0.3 - TOLERANCE_S
     assert most_within([hit for hit in hits if hit.host == "127.0.0.2"], 0.1) == 2
 
 
@@ -140,7 +137,7 @@ def test_the_crawl_delay_of_robots_txt_is_kept(tmp_path: Path) -> None:
         crawl(tmp_path, Fetcher, {"ROBOTSTXT_OBEY": True}, urls=page_urls(site, 4))
         hits = site.hits()
     assert paths(hits)[0] == "/robots.txt"
-    assert min(gaps(hits)) >= 0.3 - TOLERANCE_S
+    assert min(gaps_s(hits)) >= 0.3 - TOLERANCE_S
     assert hits[-1].at_s - hits[0].at_s < 4 * 0.3 * 1.5
 
 
@@ -149,7 +146,7 @@ def test_retry_after_is_waited_for(tmp_path: Path) -> None:
         done = crawl(tmp_path, Fetcher, urls=page_urls(site, 1))
         hits = site.hits()
     assert [hit.status for hit in hits] == [429, 200]
-    assert gaps(hits)[0] >= 1.0 - TOLERANCE_S
+    assert gaps_s(hits)[0] >= 1.0 - TOLERANCE_S
     assert len(done.stored()) == 1
 
 

@@ -1,16 +1,16 @@
 """What a budget belongs to: a host name, a domain, an address."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import naming
 import pytest
 from crawling import Crawl, crawl, paths
 
+from delays import gaps_s
 from launchers.redis import RedisServer
 from running import Weft
-from weft.testing import Hit, Site, SiteServer
+from weft.testing import Site, SiteServer
 
 #: Each request can be delayed by this much between being sent and being logged.
 TOLERANCE_S = 0.05
@@ -30,10 +30,6 @@ def pages(site: SiteServer, *hosts: str, count: int = 3) -> list[str]:
     return [site.url_of(host, f"/p/{number}.html") for number in numbers for host in hosts]
 
 
-def gaps(hits: Sequence[Hit]) -> list[float]:
-    return [later.at_s - earlier.at_s for earlier, later in pairwise(hits)]
-
-
 @pytest.mark.parametrize(
     ("host_key", "hosts"),
     [("domain", TWO), ("ip", TWO), ("ip", ("a.localhost", "b.site.localhost", "127.0.0.1"))],
@@ -45,7 +41,7 @@ def test_hosts_that_share_a_key_share_a_delay(
     done = call(tmp_path, urls, WEFT_HOST_KEY=host_key, DOWNLOAD_DELAY=DELAY_S)
     hits = site.hits()
     assert len(hits) == len(urls) == len(done.stored())
-    assert min(gaps(hits)) >= DELAY_S - TOLERANCE_S
+    assert min(gaps_s(hits)) >= DELAY_S - TOLERANCE_S
     assert done.stats["frontier/hosts"] == 1
 
 
@@ -90,7 +86,7 @@ def test_the_crawl_delay_of_one_host_is_kept_for_all(tmp_path: Path) -> None:
     assert paths(hits).count("/robots.txt") == 2
     # From the moment when the longer of the two is known.
     known_at_s = max(hit.at_s for hit in hits if hit.path == "/robots.txt")
-    assert min(gaps([hit for hit in hits if hit.at_s > known_at_s])) >= 0.3 - TOLERANCE_S
+    assert min(gaps_s([hit for hit in hits if hit.at_s > known_at_s])) >= 0.3 - TOLERANCE_S
 
 
 def test_a_host_that_has_had_enough_pauses_all(tmp_path: Path) -> None:
@@ -110,7 +106,7 @@ def test_limits_of_a_host_hold_for_its_domain(tmp_path: Path, site: SiteServer) 
     slots = {TWO[0]: {"delay": DELAY_S}}
     call(tmp_path, pages(site, *TWO), WEFT_HOST_KEY="domain", DOWNLOAD_SLOTS=slots)
     assert len(site.hits()) == 6
-    assert min(gaps(site.hits())) >= DELAY_S - TOLERANCE_S
+    assert min(gaps_s(site.hits())) >= DELAY_S - TOLERANCE_S
 
 
 @pytest.mark.parametrize("host_key", ["domain", "ip"])
@@ -176,7 +172,7 @@ def test_workers_share_the_budget_of_a_host_key(
     assert "2 requests held, because their hosts do not exist" in done.stdout
     hits = site.hits()
     assert len(hits) == 10
-    assert min(gaps(hits)) >= DELAY_S - TOLERANCE_S
+    assert min(gaps_s(hits)) >= DELAY_S - TOLERANCE_S
     assert len((weft.directory / "out.jsonl").read_text().splitlines()) == 10
     told = weft("frontier", "explain", urls[-1], "--store", redis_server.url).stdout
     assert "of gone.site.localhost, one of 2; the host does not exist" in told

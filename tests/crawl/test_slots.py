@@ -3,7 +3,6 @@ whichever worker sends them."""
 
 import json
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from crawling import crawl
 from slotting import Slotted, Wandering
 
+from delays import gaps_s
 from launchers.redis import RedisServer
 from running import Weft
 from weft.testing import Hit, Site, SiteServer
@@ -33,11 +33,6 @@ def of_slot(hits: Sequence[Hit], slot: str) -> list[Hit]:
     return [hit for hit in hits if hit.path.startswith(f"/echo?{slot}-")]
 
 
-def gaps(hits: Sequence[Hit]) -> list[float]:
-    """The site may have been held up when it noted the earlier one."""
-    return [later.at_s - earlier.at_s + earlier.held_up_s for earlier, later in pairwise(hits)]
-
-
 def test_a_slot_has_one_delay_for_all_its_hosts(tmp_path: Path, store: dict[str, Any]) -> None:
     settings = {"DOWNLOAD_SLOTS": {"slow": {"delay": DELAY_S, "randomize_delay": False}}} | store
     with SiteServer(Site(hosts=HOSTS)) as site:
@@ -46,8 +41,8 @@ def test_a_slot_has_one_delay_for_all_its_hosts(tmp_path: Path, store: dict[str,
         hits = site.hits()
     slow, other = of_slot(hits, "slow"), of_slot(hits, "None")
     assert len(slow) == len(other) == 6
-    assert min(gaps(slow)) >= DELAY_S - TOLERANCE_S
-    assert min(gaps(other)) < DELAY_S - TOLERANCE_S
+    assert min(gaps_s(slow)) >= DELAY_S - TOLERANCE_S
+    assert min(gaps_s(other)) < DELAY_S - TOLERANCE_S
     assert {hit.host for hit in slow} == {*HOSTS}
     slots = [item["slot"] for item in done.items if "None" not in item["url"]]
     assert slots == ["slow"] * 6
@@ -64,7 +59,7 @@ def test_slots_of_one_host_have_their_own_limits(tmp_path: Path, store: dict[str
         hits = site.hits()
     one, two = of_slot(hits, "one"), of_slot(hits, "two")
     assert len(one) == len(two) == 6
-    assert min(gaps(one)) >= LATENCY_S - 0.01
+    assert min(gaps_s(one)) >= LATENCY_S - 0.01
     # Of three in a row, the last begins when the first has ended.
     assert min(last.at_s - first.at_s for first, last in zip(two, two[2:], strict=False)) >= (
         LATENCY_S - 0.01
@@ -82,7 +77,7 @@ def test_a_slot_is_a_host_key_whatever_those_are(
         crawl(tmp_path, Slotted, settings, sites=sites, slots=["slow", None])
         hits = site.hits()
     assert len(hits) == 8
-    assert min(gaps(of_slot(hits, "slow"))) >= DELAY_S - TOLERANCE_S
+    assert min(gaps_s(of_slot(hits, "slow"))) >= DELAY_S - TOLERANCE_S
 
 
 def test_retries_redirects_and_copies_keep_a_slot_that_was_chosen(
@@ -148,7 +143,7 @@ def test_workers_keep_the_delay_of_a_slot_together(
     assert done.returncode == 0, done.stderr
     items = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert len(items) == len(hits) == 9
-    assert min(gaps(hits)) >= DELAY_S - TOLERANCE_S, hits
+    assert min(gaps_s(hits)) >= DELAY_S - TOLERANCE_S, hits
 
 
 def test_a_url_in_a_slot_is_explained(

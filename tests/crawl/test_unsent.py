@@ -1,6 +1,5 @@
 """The delay of a host is for what is sent: pages that come without a request cost no time."""
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from walking import Fetcher
 
+from delays import gaps_s
 from weft.testing import Site, SiteServer
 
 DELAY_S = 1.0
@@ -90,5 +90,4 @@ def test_what_is_sent_in_between_keeps_its_delay(tmp_path: Path, store: dict[str
         hits = site.hits()
     assert len(done.items) == 15
     assert len(paths(hits)) == 6
-    gaps = [later.at_s - earlier.at_s + earlier.held_up_s for earlier, later in pairwise(hits)]
-    assert min(gaps) >= delay_s - 0.05
+    assert min(gaps_s(hits)) >= delay_s - 0.05

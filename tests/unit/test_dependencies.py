@@ -67,7 +67,17 @@ def test_what_is_for_tests_is_not_needed_for_a_crawl() -> None:
     product = imported(left_out=("testing",))
     sinks = {
         requirement(line)
-        for name in ("mongodb", "mysql", "parquet", "postgresql", "s3", "sqlite", "warc", "plot")
+        for name in (
+            "browser",
+            "mongodb",
+            "mysql",
+            "parquet",
+            "postgresql",
+            "s3",
+            "sqlite",
+            "warc",
+            "plot",
+        )
         for line in PROJECT["optional-dependencies"][name]
     }
     assert product - NEEDED - sinks == set()

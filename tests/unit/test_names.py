@@ -27,8 +27,11 @@ CALLBACKS = {
     *("connection_made", "data_received", "connection_lost"),
     *("on_header", "on_headers_complete", "on_body", "on_message_complete"),
 }
-#: A frontier has all verbs, for workers and for people.
-WHOLE = {"Frontier", "MemoryFrontier", "RocksFrontier", "RedisFrontier"}
+#: A store has all verbs, for workers and for people.
+WHOLE = {
+    *("Frontier", "MemoryFrontier", "RocksFrontier", "RedisFrontier"),
+    *("BoardStore", "SqliteBoardStore", "_BoardFile", "RedisBoardStore"),
+}
 MAX_METHODS = 7
 MAX_LINES = 400
 

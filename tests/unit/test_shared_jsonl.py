@@ -22,6 +22,7 @@ from weft.sinks.jsonl import shared, spool
 from weft.sinks.jsonl.keys import KeyIndex
 from weft.sinks.jsonl.sink import LineWriter
 from weft.sinks.jsonl.spool import Spool, from_record, to_record
+from weft.testing import until
 from weft.testing.sink_contract import numbered, numbered_items, store
 
 NEVER = float("inf")
@@ -105,6 +106,19 @@ async def test_output_follows_while_items_are_stored(path: Path) -> None:
         assert [each.stat().st_size for each in spool_files(path)] == [0]
     await sink.close()
     assert read_numbers(path) == [0, 1, 2]
+
+
+async def test_output_follows_when_nothing_more_is_stored(path: Path) -> None:
+    sink = sink_at(path, merge_every_s=0.2)
+    await sink.open()
+    await sink.store([numbered(0)])
+    await sink.store([numbered(1)])
+    assert read_numbers(path) == [0]
+    await until(lambda: read_numbers(path) == [0, 1], "the rest is merged, too")
+    await sink.store([numbered(2)])
+    await sink.store([numbered(3)])
+    await sink.close()
+    assert read_numbers(path) == [0, 1, 2, 3]
 
 
 def test_many_workers_that_close_at_once_wait_for_each_other(path: Path) -> None:

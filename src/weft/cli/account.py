@@ -24,6 +24,8 @@ def _tell_end(look: Look) -> str:
     if stats.pending:
         verb = "is" if stats.pending == 1 else "are"
         return f"Not finished: {count(stats.pending, 'request')} {verb} left."
+    if stats.waiting:
+        return "Resting: nothing is left until a page is due again."
     if look.is_finished or stats.held:
         return f"Finished: nothing is left{' except what is held' if stats.held else ''}."
     if not stats.added:
@@ -45,6 +47,9 @@ def _left(look: Look, now_ms: int) -> Iterator[str]:
         yield f"{queued:,} queued for {count(len(waiting), 'host')}{kinds}"
     if stats.parked:
         yield f"{stats.parked:,} parked in compressed blocks, because their buckets are full"
+    if stats.waiting:
+        when = f", the first {_in(look.next_due_in_ms)}" if look.next_due_in_ms is not None else ""
+        yield f"{count(stats.waiting, 'page')} waiting until they are due again{when}"
     if stats.claimed:
         yield f"{stats.claimed:,} claimed by {'a worker' if stats.claimed == 1 else 'workers'}"
     if waiting:

@@ -24,13 +24,20 @@ class CommandEntry(NamedTuple):
 
 COMMANDS: Mapping[str, CommandEntry] = {
     "crawl": CommandEntry(
-        "crawl", "crawl", "Crawl a site or run a Scrapy spider, without losing anything."
+        "crawl",
+        "crawl",
+        "Crawl a site, run a Scrapy spider or crawl boards, without losing anything.",
     ),
     "extract": CommandEntry(
         "extract", "extract", "Show what a page is, its article, its topic links and its next page."
     ),
+    "board": CommandEntry(
+        "boards",
+        "board",
+        "Name entry pages in a file, and have their articles found and kept up to date.",
+    ),
     "demo": CommandEntry(
-        "demo", "demo", "Crawl a bundled site on this machine and show what was found."
+        "demo", "demo", "Crawl a bundled news site on this machine and show its articles."
     ),
     "items": CommandEntry(
         "items", "items", "Read back items from the sink where a crawl stored them."

@@ -21,6 +21,7 @@ from weft.cli.options import (
     QueueOrder,
     TableSchema,
     Targets,
+    Watch,
     WorkersPerHost,
     read_overrides,
     read_pairs,
@@ -36,6 +37,7 @@ from weft.services.crawls import (
     PreparedCrawl,
     check_outputs,
     plan_crawl,
+    put_boards,
     read_past,
 )
 from weft.services.homes import check_workers, forget_other_home, open_home
@@ -80,9 +82,10 @@ def crawl(
         ),
     ] = None,
     job: NewJobName = None,
+    watch: Watch = False,
     fresh: Fresh = False,
 ) -> None:
-    """Crawl a site or run a Scrapy spider, without losing anything.
+    """Crawl a site, run a Scrapy spider or crawl boards, without losing anything.
 
     Stop it with Ctrl-C or in any other way: the same command continues where it stopped. When the
     crawl is finished, the same command says so; `--fresh` starts over.
@@ -90,6 +93,8 @@ def crawl(
         weft crawl https://example.org/ -o pages.jsonl
         weft crawl myspider.py --max-pages 100
         weft crawl spider_of_this_project -a category=books
+        weft crawl news.yaml -o news.jsonl
+        weft crawl boards --watch
 
     With a shared store, the same command in another terminal or on another machine joins in:
 
@@ -110,6 +115,7 @@ def crawl(
         workers_per_host=workers_per_host,
         store=store,
         job=job,
+        watch=watch,
     )
     if max_pages is not None:
         overrides |= {"WEFT_MAX_PAGES": max_pages}
@@ -119,9 +125,15 @@ def crawl(
 
 
 def crawl_and_report(
-    crawl: PlannedCrawl, *, is_fresh: bool, workers: int = 1, spares: Spares | None = None
+    crawl: PlannedCrawl,
+    *,
+    is_fresh: bool,
+    workers: int = 1,
+    spares: Spares | None = None,
+    continues: bool = True,
 ) -> int:
-    """Run a crawl with its progress on the screen; return the exit code."""
+    """Run a crawl with its progress on the screen; return the exit code. `continues`: whether the
+    same command goes on with it."""
     # Imported here because it loads Scrapy.
     from weft.engine.run import run_crawl
 
@@ -137,12 +149,15 @@ def crawl_and_report(
         home = msgspec.structs.replace(crawl.home, store=there)
         if not is_fresh:
             past = asyncio.run(read_past(home, prepared.config))
-            if past.is_finished:
+            if past.is_finished and not crawl.is_of_boards:
                 check_outputs(prepared.config)
                 if not has_left_items(home.job_dir):
                     tell_finished(crawl)
                     return 0
             tell_past(crawl, past.stats)
+        if crawl.is_of_boards:
+            for name in asyncio.run(put_boards(crawl, prepared.config)):
+                warn(f"The board {name} is paused; `weft board resume {name}` continues it.")
         if store.is_shared:
             from weft.services.jobs import let_run  # here, for it loads the Redis client
 
@@ -155,10 +170,10 @@ def crawl_and_report(
                 else run_crawl(crawl.target, prepared.overrides, display)
             )
     if report is None:
-        warn("Stopped at once; run the same command to continue.")
+        warn(f"Stopped at once{'; run the same command to continue' if continues else ''}.")
         errors.file.flush()
         os._exit(INTERRUPTED)  # anything still running would only delay us
-    summarize(report)
+    summarize(report, continues=continues)
     tell_job(crawl)
     return exit_code(report)
 

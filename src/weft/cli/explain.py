@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from weft.boards.refresh import in_words
 from weft.records import Ending, Explanation, Fetch
+from weft.services.visits import PageVisits, visits_of
 
 _ENDINGS = {
     Ending.DONE: "fetched",
@@ -15,8 +17,9 @@ _ENDINGS = {
 
 def tell(url: str, told: Explanation, *, now_ms: int) -> Iterator[str]:
     """The story of a URL."""
+    visits = visits_of(told.payload)
     yield url
-    yield f"  {_tell_origin(told)}"
+    yield f"  {_tell_origin(told, visits)}"
     for fetch in told.fetches:
         yield f"  {_tell_fetch(fetch)}"
     if told.claim:
@@ -26,11 +29,17 @@ def tell(url: str, told: Explanation, *, now_ms: int) -> Iterator[str]:
     elif told.queued_kind is not None:
         kind = told.queued_kind.name.lower()
         yield f"  waiting in the {kind} queue of {_tell_host(told, now_ms)}"
+    if told.due_at_ms:
+        yield f"  {_tell_due(told, now_ms)}"
+    if visits:
+        yield from (f"  {line}" for line in _tell_visits(visits))
     if told.bad_until_ms > now_ms:
         yield f"  retried if found again after {_at(told.bad_until_ms)}"
 
 
-def _tell_origin(told: Explanation) -> str:
+def _tell_origin(told: Explanation, visits: PageVisits | None) -> str:
+    if visits and visits.is_entry:
+        return f"an entry of the board {visits.board}"
     if told.seen_at_ms is not None and told.found_on:
         return f"seen {_at(told.seen_at_ms)} on {told.found_on_url or 'another page'}"
     if told.seen_at_ms is not None:
@@ -51,6 +60,21 @@ def _tell_fetch(fetch: Fetch) -> str:
     if fetch.note and fetch.note != f"status {fetch.status}":
         parts.append(fetch.note)
     return ", ".join(parts)
+
+
+def _tell_due(told: Explanation, now_ms: int) -> str:
+    if told.due_at_ms <= now_ms:
+        return f"due again since {_at(told.due_at_ms)}"
+    wait = in_words((told.due_at_ms - now_ms) / 1000)
+    return f"due again at {_at(told.due_at_ms)}, in {wait}"
+
+
+def _tell_visits(visits: PageVisits) -> Iterator[str]:
+    whose = "visited again" if visits.is_entry else f"a page of the board {visits.board}"
+    if visits.why or not visits.is_entry:
+        yield f"{whose}: {visits.why}" if visits.why else whose
+    if visits.brought:
+        yield f"its last visits, the latest first: {', '.join(visits.brought)}"
 
 
 def _tell_host(told: Explanation, now_ms: int) -> str:

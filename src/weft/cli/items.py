@@ -11,7 +11,7 @@ from weft.cli.itemformats import write_csv, write_json_lines, write_table
 from weft.cli.output import warn
 from weft.cli.when import parse_moment
 from weft.clock import SystemClock
-from weft.services.items import find_items, read_items
+from weft.services.items import IS_UNIQUE, find_items, read_items
 from weft.sinks.conditions import parse_condition
 from weft.sinks.outputs import listed
 from weft.sinks.readback import StoredItem
@@ -69,6 +69,13 @@ def items(
             show_default=False,
         ),
     ] = None,
+    is_unique: Annotated[
+        bool,
+        typer.Option(
+            "--unique",
+            help="Leave out articles that repeat an earlier one: those with a duplicate_of.",
+        ),
+    ] = False,
     form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TABLE,
     has_all: Annotated[
         bool,
@@ -82,6 +89,8 @@ def items(
     Works while the crawl is running.
     """
     conditions = [parse_condition(text) for text in where or []]
+    if is_unique:
+        conditions.append(IS_UNIQUE)
     since_ms = max(1, parse_moment(since, SystemClock().now_ms())) if since is not None else 0
     found = find_items(sink, job)
     if found.earlier:

@@ -23,6 +23,7 @@ from weft.cli.options import (
     SharedStoreUrl,
     TableSchema,
     Targets,
+    Watch,
     WorkersPerHost,
     read_overrides,
     read_pairs,
@@ -93,11 +94,13 @@ def start(
         ),
     ] = None,
     job: NewJobName = None,
+    watch: Watch = False,
     fresh: Fresh = False,
 ) -> None:
     """Start a crawl that all nodes of a store work on, now and whenever one joins.
 
         weft job start https://example.org/ --store redis://crawl.example:6379/0
+        weft job start boards --watch --store redis://crawl.example:6379/0
 
     The spider, and everything it needs, must be on each node, in the directory where `weft worker`
     runs. That is also where files with items are written. A job that is already running is
@@ -114,6 +117,7 @@ def start(
         workers_per_host=workers_per_host,
         store=store,
         job=job,
+        watch=watch,
     )
     crawl = plan_crawl(targets, read_pairs(argument, "-a"), overrides)
     started = asyncio.run(start_crawl(crawl, is_fresh=fresh))

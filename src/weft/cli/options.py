@@ -13,7 +13,8 @@ Targets = Annotated[
     list[str],
     typer.Argument(
         metavar="TARGET",
-        help="URLs (their sites are crawled), a spider file, or a spider of this project.",
+        help="URLs (their sites are crawled), a spider file, a spider of this project, board "
+        "files (.yaml), or the word boards: those that were added with `weft board add`.",
         show_default=False,
     ),
 ]
@@ -84,6 +85,13 @@ Fresh = Annotated[
         "--fresh", help="Start over: forget an earlier crawl and its items, including the output."
     ),
 ]
+Watch = Annotated[
+    bool,
+    typer.Option(
+        "--watch",
+        help="Go on when nothing is left, and visit pages again when they are due, until stopped.",
+    ),
+]
 SharedStoreUrl = Annotated[
     str,
     typer.Option(
@@ -124,6 +132,7 @@ def read_overrides(
     workers_per_host: int | None,
     store: str | None,
     job: str | None,
+    watch: bool = False,
 ) -> dict[str, Any]:
     """The settings that the options of a crawl stand for; they override those given with `-s`."""
     options = {
@@ -138,6 +147,7 @@ def read_overrides(
         # Empty, as from a variable of the shell that is not set, is not given.
         "WEFT_STORE": store or None,
         "WEFT_JOB": job or None,
+        "WEFT_WATCH": watch or None,
     }
     given = {name: value for name, value in options.items() if value is not None}
     return read_pairs(pairs, "-s") | given

@@ -1,5 +1,8 @@
 """Where the commands write: results to standard output, everything else to standard error."""
 
+import re
+from typing import Any
+
 from rich.console import Console
 from rich.logging import RichHandler
 from rich.table import Table
@@ -9,10 +12,19 @@ from weft.cli.logs import add_log_handler
 #: Characters per line in a file or a pipe.
 WIDE = 200
 
+
+def _console(**where: Any) -> Console:
+    """Texts are shown as they are: [ ] and :smile: mean nothing."""
+    return Console(highlight=False, emoji=False, markup=False, **where)
+
+
 #: Results.
-results = Console(highlight=False, emoji=False)
+results = _console()
 #: Progress, logs and errors.
-errors = Console(stderr=True, highlight=False, emoji=False)
+errors = _console(stderr=True)
+
+#: What would steer the terminal; pages and files of others must not.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def show_logs(level: str) -> None:
@@ -22,13 +34,13 @@ def show_logs(level: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print a line of the result, as it is."""
-    results.print(text, soft_wrap=True, markup=False)
+    """Print a line of the result, as it is but for control characters."""
+    results.print(_CONTROL.sub(" ", text), soft_wrap=True)
 
 
 def warn(text: str, style: str = "") -> None:
-    """Print a line to standard error, as it is."""
-    errors.print(text, style=style, soft_wrap=True, markup=False)
+    """Print a line to standard error, as it is but for control characters."""
+    errors.print(_CONTROL.sub(" ", text), style=style, soft_wrap=True)
 
 
 def count(number: int, noun: str) -> str:
@@ -38,5 +50,5 @@ def count(number: int, noun: str) -> str:
 
 def show(table: Table) -> None:
     """Print a table; without a terminal, in lines as long as needed."""
-    console = results if results.is_terminal else Console(highlight=False, width=WIDE)
+    console = results if results.is_terminal else _console(width=WIDE)
     console.print(table)

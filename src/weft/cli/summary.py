@@ -1,7 +1,10 @@
 """The result of a crawl, for people and for scripts."""
 
+from collections.abc import Iterator
+
 from weft.cli import INTERRUPTED
 from weft.cli.output import count, say, warn
+from weft.node.supervisor import SHUTDOWN
 from weft.records import Stats
 from weft.reports import Report, tell_counts
 from weft.services.crawls import PlannedCrawl
@@ -9,7 +12,8 @@ from weft.sinks.deadletters import DEAD_LETTERS
 from weft.sinks.outputs import listed, read_outputs
 
 
-def summarize(report: Report) -> None:
+def summarize(report: Report, *, continues: bool = True) -> None:
+    """`continues`: whether the same command goes on with this crawl."""
     progress = report.progress
     rate = progress.pages / progress.elapsed_s if progress.elapsed_s else 0.0
     say(
@@ -25,23 +29,32 @@ def summarize(report: Report) -> None:
         say(f"  {refused} refused by a sink, see {DEAD_LETTERS} in the job's directory")
     if report.refused:
         say(f"  {count(report.refused, 'request')} refused, for example by robots.txt or a limit")
-    _tell_what_is_left(report)
+    for what, hint in _left(report):
+        say(f"{what}{hint}" if continues else what)
     if report.sinks and progress.items:
         say(f"Items are in {', '.join(report.sinks)}")
 
 
-def _tell_what_is_left(report: Report) -> None:
+def _left(report: Report) -> Iterator[tuple[str, str]]:
+    """What is left, and how to go on."""
     stats = report.progress.stats
     if stats.held:
-        say(
-            f"  {count(stats.held, 'request')} held, because their hosts do not exist; "
-            "run the same command after an hour to retry them"
+        yield (
+            f"  {count(stats.held, 'request')} held, because their hosts do not exist",
+            "; run the same command after an hour to retry them",
+        )
+    if stats.waiting and not stats.pending:
+        yield (
+            f"  {count(stats.waiting, 'page')} waiting until they are due again",
+            "; run the same command to go on"
+            if report.reason == SHUTDOWN
+            else "; run the same command then, or go on with --watch",
         )
     left = stats.queued - stats.held + stats.parked
     if left > 0:
-        say(
-            f"Not finished ({report.reason}): {count(left, 'request')} left. "
-            "Run the same command to continue."
+        yield (
+            f"Not finished ({report.reason}): {count(left, 'request')} left.",
+            " Run the same command to continue.",
         )
 
 
@@ -67,7 +80,7 @@ def exit_code(report: Report) -> int:
     """Return 0 only if the crawl did what was asked."""
     if report.error is not None:
         raise report.error
-    if report.reason == "shutdown":
+    if report.reason == SHUTDOWN:
         return INTERRUPTED
     stats = report.progress.stats
     has_met_trouble = report.failures or report.refused or stats.held

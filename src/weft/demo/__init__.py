@@ -1,4 +1,5 @@
-"""The bundled demo site: the newspaper of a small town, and its book shop.
+"""The bundled sites. `weft demo` crawls `newsroom`; this is the theme `demo` of a `SiteServer`, for
+tests: the newspaper of a small town, and its book shop.
 
 Deterministic and made of text alone: `pages()` is the whole site, by path. Every page can be
 reached from `/`; one link is dead and one leads through a redirect.

@@ -4,6 +4,7 @@ import logging
 
 from scrapy import Spider
 
+from weft.boards.past import forget_past
 from weft.engine.claims.delivery import Delivery
 from weft.engine.settings import JobConfig, check_host_key
 from weft.errors import ConfigError
@@ -21,7 +22,12 @@ async def begin_job(
     settings say that known URLs stay known."""
     if isinstance(frontier, LeasesBuckets) and not config.is_fresh:
         check_project(frontier.project, config)
-    also_forget = delivery.clear if config.is_fresh else None
+
+    async def forget_items() -> None:
+        await delivery.clear()
+        await forget_past(config.boards, config.job)
+
+    also_forget = forget_items if config.is_fresh else None
     is_over = await frontier.begin(
         is_fresh=config.is_fresh, is_rerun=config.is_rerun, also_forget=also_forget
     )

@@ -16,7 +16,7 @@ from weft.engine.target import DEFAULTS, SITE_SETTINGS
 from weft.markup import DEFAULT_LIMITS
 
 #: One request at a time to each host, as polite as a crawl.
-_SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, Any] = {
     **DEFAULTS,
     "TWISTED_REACTOR_ENABLED": False,
     "DOWNLOAD_HANDLERS": {"http": HANDLER, "https": HANDLER},
@@ -52,7 +52,7 @@ async def fetch_pages(urls: Sequence[str], on_page: Callable[[FetchedPage], None
 
     robots.txt is obeyed. At most one request at a time goes to each host.
     """
-    await AsyncCrawlerRunner(_SETTINGS).crawl(_Fetcher, urls=urls, on_page=on_page)
+    await AsyncCrawlerRunner(SETTINGS).crawl(_Fetcher, urls=urls, on_page=on_page)
 
 
 class _Fetcher(Spider):

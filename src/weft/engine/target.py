@@ -62,6 +62,26 @@ SITE_SETTINGS: Mapping[str, Any] = {
 }
 
 
+#: Settings of the crawl of boards. Redirects and failures are the spider's own affair.
+BOARD_SETTINGS: Mapping[str, Any] = {
+    **{name: value for name, value in SITE_SETTINGS.items() if not name.startswith("RETRY")},
+    "RETRY_ENABLED": False,
+    "REDIRECT_ENABLED": False,
+    "METAREFRESH_ENABLED": False,
+    "HTTPERROR_ALLOW_ALL": True,
+    "WEFT_ITEM_KEY": ["board", "url"],
+    "WEFT_RERUN": False,
+    "DOWNLOADER_MIDDLEWARES": {
+        **SITE_SETTINGS["DOWNLOADER_MIDDLEWARES"],
+        "weft.engine.boards.middleware.BoardMiddleware": 10,  # before robots.txt
+    },
+}
+#: The target that stands for the boards in the store of a job. No spider can have this name …
+BOARDS = "weft:boards"
+#: … but users write it like this.
+BOARDS_WORD = "boards"
+
+
 class Target(msgspec.Struct, frozen=True):
     """A spider, its arguments, and the settings that it starts from."""
 
@@ -97,11 +117,17 @@ class Target(msgspec.Struct, frozen=True):
 
 def find_target(targets: Sequence[str], arguments: Mapping[str, str]) -> Target:
     """Raises TargetError or ConfigError; the message says how to fix it."""
+    if [*targets] == [BOARDS_WORD] and not _is_of_project(BOARDS_WORD):
+        targets = [BOARDS]
     found = _find(targets, arguments)
     return msgspec.structs.replace(found, words=tuple(targets), given=dict(arguments))
 
 
 def _find(targets: Sequence[str], arguments: Mapping[str, str]) -> Target:
+    if [*targets] == [BOARDS]:
+        if arguments:
+            raise ConfigError("-a is for spiders; boards take no arguments")
+        return _boards()
     if all("://" in target for target in targets):
         if arguments:
             raise ConfigError("-a is for spiders; a URL takes no arguments")
@@ -114,6 +140,15 @@ def _find(targets: Sequence[str], arguments: Mapping[str, str]) -> Target:
     if target.endswith(".py"):
         return _file(target, arguments)
     return _project_spider(target, arguments)
+
+
+def _boards() -> Target:
+    # Imported here, because other crawls need none of it.
+    from weft.engine.boards.spider import BoardSpider
+
+    settings = Settings()
+    settings.setdict(BOARD_SETTINGS, "project")
+    return Target(BoardSpider, {}, settings, BoardSpider.name)
 
 
 def _site(urls: Sequence[str]) -> Target:
@@ -178,6 +213,12 @@ def _project_spider(name: str, arguments: Mapping[str, str]) -> Target:
             f"this Scrapy project has no spider {name!r}; it has: {known}{hint}"
         ) from None
     return _spider(spider, arguments, settings)
+
+
+def _is_of_project(name: str) -> bool:
+    """Whether it is a spider of the current project."""
+    init_env()
+    return inside_project() and name in get_spider_loader(_project_settings()).list()
 
 
 def _project_settings() -> Settings:

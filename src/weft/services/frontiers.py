@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from weft.boards.past import forget_past
 from weft.config import DEFAULT_JOBS_DIR
 from weft.errors import ConfigError, StoreMissingError
 from weft.frontier import FrontierBackend, JobHome, LeasesBuckets, find_home, parse_store
@@ -23,6 +24,8 @@ class Look(msgspec.Struct, frozen=True):
     is_finished: bool = False
     #: None: the frontier does not report it.
     seen: SeenReport | None = None
+    #: How soon the first page that waits is due; None: none waits.
+    next_due_in_ms: int | None = None
 
 
 class Past(msgspec.Struct, frozen=True):
@@ -74,6 +77,7 @@ async def look(home: JobHome) -> Look:
             hosts=await frontier.hosts(sys.maxsize),
             is_finished=await frontier.is_finished(),
             seen=await frontier.seen_report(),
+            next_due_in_ms=await frontier.next_due_in_ms(),
         )
 
     return await ask(home.store, home.job, question)
@@ -121,3 +125,5 @@ async def clear(home: JobHome, kind: PageKind | None = None) -> None:
             await frontier.begin(is_fresh=False, is_rerun=False)
 
     await ask(home.store, home.job, forget, is_read_only=False)
+    if kind is None:
+        await forget_past(home.store.directory or home.store.url, home.job)

@@ -15,6 +15,9 @@ from weft.sinks.outputs import Output, read_outputs, without_secrets
 from weft.sinks.readback import Query, ReadableSink, StoredItem
 from weft.urls import without_password
 
+#: Holds for items that repeat no other; also for those of crawls that never asked.
+IS_UNIQUE = Condition("duplicate_of", "=", "")
+
 
 class FoundItems(msgspec.Struct, frozen=True):
     """Where the items of a job are."""

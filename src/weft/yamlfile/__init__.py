@@ -8,7 +8,7 @@ Scalars are read as YAML 1.2 does: only `true` and `false` are no text, not `yes
 times and dates are texts. Aliases work, merges (`<<`) and tags do not.
 """
 
-from weft.yamlfile.file import load_yaml, read_yaml
+from weft.yamlfile.file import load_yaml, read_content, read_yaml
 from weft.yamlfile.typed import Problem
 
-__all__ = ["Problem", "load_yaml", "read_yaml"]
+__all__ = ["Problem", "load_yaml", "read_content", "read_yaml"]

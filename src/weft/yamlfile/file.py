@@ -7,7 +7,7 @@ import msgspec
 
 from weft.errors import ConfigError
 from weft.yamlfile.mistakes import START, Mistakes
-from weft.yamlfile.syntax import compose, decode_file
+from weft.yamlfile.syntax import MAX_BYTES, compose, decode_file
 from weft.yamlfile.typed import TypedReader
 
 Declared = TypeVar("Declared", bound=msgspec.Struct)
@@ -15,11 +15,16 @@ Declared = TypeVar("Declared", bound=msgspec.Struct)
 
 def load_yaml(path: Path, kind: type[Declared]) -> Declared:
     """Raises ConfigError with all that is wrong with the file."""
+    return read_yaml(read_content(path), str(path), kind)
+
+
+def read_content(path: Path) -> bytes:
+    """No more than is needed to see that the file is too large. Raises ConfigError."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}; name another file") from error
-    return read_yaml(content, str(path), kind)
 
 
 def read_yaml(content: bytes, name: str, kind: type[Declared]) -> Declared:

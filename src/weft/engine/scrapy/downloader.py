@@ -17,6 +17,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 
 from weft.clock import monotonic_s
+from weft.engine.browser.handler import WANTS_BROWSER, BrowserHandler
 from weft.engine.claims.fates import Fates
 from weft.engine.claims.observer import Observer
 from weft.engine.politeness.closing import Closing
@@ -38,6 +39,11 @@ class Downloader(ScrapyDownloader):
     @cached_property
     def _sender(self) -> Sender:
         return crawl_of(self.crawler).sender
+
+    @cached_property
+    def _browser(self) -> BrowserHandler:
+        crawl = crawl_of(self.crawler)
+        return BrowserHandler(self.crawler, crawl.config.browser, crawl.sender.hold_s)
 
     @cached_property
     def _closing(self) -> Closing:
@@ -84,7 +90,8 @@ class Downloader(ScrapyDownloader):
         send = self.signals.send_catch_log
         send(signals.request_reached_downloader, request=request, spider=spider)
         try:
-            response = await self.handlers.download_request_async(request)
+            fetch = self._browser.download_request if request.meta.get(WANTS_BROWSER) else None
+            response = await (fetch or self.handlers.download_request_async)(request)
             send(signals.response_downloaded, response=response, request=request, spider=spider)
             return response
         except Exception:

@@ -14,6 +14,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from weft.engine.crawl import Crawl
+from weft.engine.running import note_crawl
 from weft.engine.scrapy.items import ItemFollower
 from weft.engine.scrapy.jobsettings import config_of
 from weft.engine.scrapy.lean import lighten
@@ -49,6 +50,7 @@ class Scheduler(BaseScheduler):
         return cls(crawl, ItemFollower(crawler, crawl))
 
     def open(self, spider: Spider) -> Deferred[None]:
+        note_crawl(self.crawl)
         return deferred_from_coro(self.crawl.open(spider))
 
     def close(self, reason: str) -> Deferred[None]:

@@ -40,6 +40,8 @@ class SiteSpider(Spider):
     """Follows the links of the sites that its start URLs are on."""
 
     name = "site"
+    #: Pages that no parser can handle are refused here.
+    checks_pages = True
 
     def __init__(self, urls: list[str], **kwargs: Any) -> None:
         super().__init__(**kwargs)

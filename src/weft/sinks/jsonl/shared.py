@@ -1,8 +1,8 @@
 """JSON lines from several workers at once: a spool for each, merged by key into one file.
 
 A worker appends its items to a spool, its own file in the job's directory (fsync), and holds a lock
-on it as long as it is alive. From time to time, and when it closes, a worker takes the merge lock,
-which all workers share, and merges into the output:
+on it as long as it is alive. Soon after it has stored something, and when it closes, a worker takes
+the merge lock, which all workers share, and merges into the output:
 
 * its own spool, which it then empties;
 * the spools that no worker holds, because theirs were killed. They are then deleted.
@@ -19,6 +19,7 @@ What they store later is not: a worker notices that its spool was deleted and cr
 before it reports the items as stored.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from math import inf
@@ -27,7 +28,7 @@ from uuid import uuid4
 
 from weft.clock import monotonic_s
 from weft.errors import StoreError, StoreLockedError
-from weft.sinks.base import KeyedItem
+from weft.sinks.base import KeyedItem, Refusal
 from weft.sinks.disk.blocking import BlockingSink
 from weft.sinks.disk.errors import errors_of
 from weft.sinks.disk.filelock import FileLock
@@ -38,7 +39,7 @@ from weft.sinks.jsonl.sink import LineWriter
 from weft.sinks.jsonl.spool import SPOOL_SUFFIX, Spool
 from weft.sinks.readback import Query, StoredItem, read_off_loop
 
-#: How far the output may lag behind what is stored, while more is being stored.
+#: How far the output may lag behind what is stored.
 MERGE_EVERY_S = 5.0
 #: How long to wait for a worker that is merging but makes no progress.
 STUCK_S = 30.0
@@ -60,11 +61,31 @@ class SharedJsonLinesSink(BlockingSink):
         self._lock = FileLock(spools / "lock")
         self._merge_every_s = merge_every_s
         self._merged_at_s = -inf
+        self._is_behind = False
+        self._catching_up: asyncio.Task[None] | None = None
         self._spool: Spool | None = None
 
     def read(self, query: Query) -> AsyncIterator[StoredItem]:
         """Read what has been merged: the last seconds of a running crawl are missing."""
         return read_off_loop(read_lines(self._path, query))
+
+    async def store(self, items: Sequence[KeyedItem]) -> Sequence[Refusal]:
+        refused = await super().store(items)
+        if self._is_behind and (self._catching_up is None or self._catching_up.done()):
+            self._catching_up = asyncio.ensure_future(self._catch_up())
+        return refused
+
+    async def close(self) -> None:
+        if self._catching_up is not None:
+            self._catching_up.cancel()
+        await super().close()
+
+    async def _catch_up(self) -> None:
+        """Merge what was stored last: it may be long until more is stored."""
+        while self._is_behind:
+            await asyncio.sleep(self._merge_every_s)
+            with suppress(StoreError):  # the next `store` tells
+                await self._thread.run(self._try_merge)
 
     def _open(self) -> None:
         self._close()
@@ -78,6 +99,7 @@ class SharedJsonLinesSink(BlockingSink):
             return
         with errors_of(self._spools):
             self._append([encode_item(item) for item in items])
+        self._is_behind = True
         if monotonic_s() - self._merged_at_s >= self._merge_every_s:
             self._try_merge()
 
@@ -144,6 +166,7 @@ class SharedJsonLinesSink(BlockingSink):
         """Merge now, or leave it for later if another process is merging or holds the output."""
         with suppress(StoreLockedError), self._merging(wait_s=0):
             self._merge(self._spool)
+            self._is_behind = False
             self._merged_at_s = monotonic_s()
 
     def _merge(self, own: Spool | None = None) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
 from weft.errors import ConfigError
 from weft.testing.site.hits import Hit, HitLog
@@ -42,8 +43,19 @@ PORT_ATTEMPTS = 50
 PARENT_CHECK_S = 0.5
 
 
+#: A host and a port.
+Address = tuple[str, int]
+
+
+class AnsweringService(Protocol):
+    """What all connections share: it knows what is answered."""
+
+    def answer(self, asked: Address, client: str, request: Request) -> SiteAnswer:
+        """`asked`: where the request arrived."""
+
+
 class SiteService:
-    """What all connections share."""
+    """Answers for a `Site`."""
 
     def __init__(self, site: Site, port: int, log: HitLog | None) -> None:
         self._latency_s = {host: site.latency_of(host) for host in site.hosts}
@@ -51,7 +63,8 @@ class SiteService:
         self._log = log
         self._holdups = Holdups(asyncio.get_running_loop())
 
-    def answer(self, host: str, client: str, request: Request) -> SiteAnswer:
+    def answer(self, asked: Address, client: str, request: Request) -> SiteAnswer:
+        host, _ = asked
         if request.path in (FLUSH_PATH, FORGET_PATH):
             return self._control(request.path)
         answer = self._responder.answer(host, request)
@@ -83,10 +96,10 @@ class SiteConnection(asyncio.Protocol):
 
     # Set by asyncio before any data arrives.
     _transport: asyncio.Transport
-    _host: str
+    _asked: Address
     _client: str
 
-    def __init__(self, service: SiteService) -> None:
+    def __init__(self, service: AnsweringService) -> None:
         self._service = service
         self._buffer = b""
         self._is_waiting = False
@@ -95,7 +108,7 @@ class SiteConnection(asyncio.Protocol):
         # asyncio has already switched Nagle's algorithm off (TCP_NODELAY).
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._host = transport.get_extra_info("sockname")[0]
+        self._asked = transport.get_extra_info("sockname")[:2]
         # None if the client is already gone.
         self._client = (transport.get_extra_info("peername") or ("",))[0]
 
@@ -116,7 +129,7 @@ class SiteConnection(asyncio.Protocol):
             self._answer(request)
 
     def _answer(self, request: Request) -> None:
-        answer = self._service.answer(self._host, self._client, request)
+        answer = self._service.answer(self._asked, self._client, request)
         is_last = answer.is_broken or request.is_last
         if is_last and not answer.is_broken:
             answer = with_close(answer)
@@ -140,16 +153,20 @@ class SiteConnection(asyncio.Protocol):
 
 
 def listen(hosts: tuple[str, ...], port: int) -> list[socket.socket]:
-    """Bind a socket on each host, all on one port: `port`, or any that is free on all of them."""
+    """Bind a socket on each host, all on one port: `port`, or any that is free on all of them.
+
+    A host that is named again gets the next port each time.
+    """
     for _ in range(1 if port else PORT_ATTEMPTS):
         sockets: list[socket.socket] = []
         try:
-            for host in hosts:
-                sockets.append(_bound(host, sockets[0].getsockname()[1] if sockets else port))
-        except OSError as problem:
+            for place, host in enumerate(hosts):
+                first = sockets[0].getsockname()[1] if sockets else port
+                sockets.append(_bound(host, first + hosts[:place].count(host)))
+        except (OSError, OverflowError) as problem:  # there are no ports above the last
             for bound in sockets:
                 bound.close()
-            if problem.errno != errno.EADDRINUSE:
+            if isinstance(problem, OSError) and problem.errno != errno.EADDRINUSE:
                 raise ConfigError(f"cannot listen on {hosts}: {problem.strerror}") from problem
         else:
             return sockets

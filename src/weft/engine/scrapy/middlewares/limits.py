@@ -1,7 +1,7 @@
 """Between Scrapy's downloader and the spiders: refuses pages that no parser can handle.
 
-`weft crawl URL` checks its pages itself, and `weft.LinkExtractor` uses another parser if a page is
-too much for its own. The pages refused here are too much for Scrapy's selectors, too.
+Our own spiders check their pages themselves, and `weft.LinkExtractor` uses another parser if a page
+is too much for its own. The pages refused here are too much for Scrapy's selectors, too.
 """
 
 from functools import cached_property
@@ -11,7 +11,6 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 
 from weft.engine.scrapy.middlewares.base import CrawlMiddleware
-from weft.engine.spiders.site import SiteSpider
 from weft.markup import PageLimits, find_long_tag
 
 
@@ -22,7 +21,7 @@ class LimitsMiddleware(CrawlMiddleware):
 
     @cached_property
     def _is_wanted(self) -> bool:
-        return self._has_crawl and not isinstance(self._crawler.spider, SiteSpider)
+        return self._has_crawl and not getattr(self._crawler.spider, "checks_pages", False)
 
     def process_response(self, request: Request, response: Response) -> Response:
         is_page = self._is_wanted and isinstance(response, HtmlResponse)
