@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Tests start hundreds of processes: none of them should compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup servers test scrapy-next scrapy-suite third-party coverage check demo bookshop faults bench bench-frontier bench-cluster bench-sinks bench-extract format clean
+.PHONY: setup servers test scrapy-next scrapy-suite third-party coverage check demo bookshop news faults bench bench-frontier bench-cluster bench-sinks bench-extract format clean
 
 setup: $(VENV)/.ready
 
@@ -97,6 +97,10 @@ demo: setup
 bookshop: setup servers
 	$(BIN)/python examples/bookshop/run.py $(ARGS)
 
+# The boards of examples/news into MongoDB: a quarter of a minute, or `make news ARGS=--keep`.
+news: setup servers
+	$(BIN)/python examples/news/run.py $(ARGS)
+
 # The fault tests with their seeds, and the long tests; `make faults SEED=7` repeats a run. Nodes are
 # in trouble for ten minutes with each of three seeds: `make faults MINUTES=1` is shorter.
 faults: setup servers
@@ -105,8 +109,9 @@ faults: setup servers
 	WEFT_TEST_EFFORT=full WEFT_TEST_SEED=$(SEED) WEFT_FAULT_MINUTES=$(MINUTES) \
 		$(BIN)/python -m pytest -s -m long
 
-# Weft beside other crawlers: many hours, or `make bench ARGS=--quick`, three minutes. Some of them
-# need older versions of what Weft uses, so they have a virtual environment of their own.
+# Weft beside other crawlers: many hours, or `make bench ARGS=--quick`, four minutes. Some of them
+# need older versions of what Weft uses, so they have a virtual environment of their own. Before
+# that, what lists of boards cost that come back unchanged.
 PEERS := .venv-peers
 bench: setup servers
 	@$(BIN)/python -c 'import aiohttp, scrapy_redis' 2>/dev/null || { \
@@ -118,6 +123,7 @@ bench: setup servers
 		$(PYTHON) -m venv $(PEERS) && $(PEERS)/bin/python -m pip install --quiet \
 			--disable-pip-version-check --requirement bench/crawlers/peers.txt \
 		&& touch $(PEERS)/.ready || echo "They could not be installed, and do not take part."; }
+	$(BIN)/python -m bench.boards.unchanged
 	$(BIN)/python -m bench.crawlers $(ARGS)
 
 # The shared frontier beside scrapy-redis: some ten minutes, or `make bench-frontier ARGS=--quick`.

@@ -19,6 +19,8 @@ from bench.on_scrapy_redis import OnScrapyRedis
 from bench.on_weft import OnWeft, Way
 from bench.rates import KNOWN_SHARE, Rate, Rates, measure_rates
 from bench.report import Row, header, print_rows
+from bench.waiting import QUICK as QUICK_WAITING
+from bench.waiting import SPEED, WaitingScale, measure_waiting
 from bench.workload import LINKS_PER_PAGE, URL_LENGTH, Page, Web
 from launchers.redis import RedisServer
 
@@ -51,6 +53,7 @@ class Scale(NamedTuple):
     stories: int = 200_000
     rounds: int = 15
     pages_a_round: int = 100
+    waiting: WaitingScale = WaitingScale()
 
 
 QUICK = Scale(
@@ -62,6 +65,7 @@ QUICK = Scale(
     stories=16_000,
     rounds=5,
     pages_a_round=30,
+    waiting=QUICK_WAITING,
 )
 
 
@@ -167,6 +171,9 @@ def notes(scale: Scale, *, has_aof: bool) -> list[str]:
         f"Weft, ten pages a round: claims and finishes {ROUND.claims} at a time, and drops links "
         "that this process has passed on lately, as the engine does",
         f"a page: its {LINKS_PER_PAGE} links added, its own request claimed and finished",
+        f"pages that wait: {scale.waiting.pages:,} lists of {scale.waiting.hosts:,} boards, due "
+        f"within {scale.waiting.within_ms // 60_000} min; how late they come by a clock that goes "
+        f"{SPEED} times as fast",
     ]
 
 
@@ -192,17 +199,22 @@ def _measure(scale: Scale, has_aof: bool, console: Console) -> list[Row]:
         sizes = measure_bytes(server, scale, status.update)
     with console.status("") as status, RedisServer(appendonly=has_aof) as server:
         rates = measure_cpu(server, scale, lambda text: status.update(f"rates: {text}"))
+    with console.status("") as status, RedisServer(appendonly=has_aof) as server:
+        waiting = measure_waiting(
+            server, scale.waiting, lambda text: status.update(f"pages that wait: {text}")
+        )
     out = Console(width=120, highlight=False)
     out.print(told, soft_wrap=True)
     print_rows(out, "bytes", sizes)
     print_rows(out, "requests a second of CPU", rate_rows(rates))
     print_rows(out, "pages a second of CPU", page_rows(rates))
-    return [*sizes, *rate_rows(rates)]
+    print_rows(out, "pages that wait until they are due", waiting)
+    return [*sizes, *rate_rows(rates), *waiting]
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.frontier", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="less of everything, under 40 s")
+    parser.add_argument("--quick", action="store_true", help="less of everything, about a minute")
     parser.add_argument("--urls", type=int, help=f"URLs in memory (default {DEFAULT_URLS:,})")
     parser.add_argument("--aof", action="store_true", help="measure rates with appendonly on")
     return parser

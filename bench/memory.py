@@ -1,7 +1,7 @@
 """How much memory of Redis each thing takes.
 
-Memory is what Redis reports to have allocated for itself and its data (`used_memory`), when only
-the client that asks is connected. It is measured as a difference: the size of a queue is what
+Memory is what Redis reports to have allocated for itself and its data (`used_memory`), without the
+buffers of its clients. It is measured as a difference: the size of a queue is what
 deleting its keys frees, and what deleting all other keys then frees is the size of the known URLs.
 So every byte of the data is counted in one of the two, including key names, tables and host
 records; the rest does not grow with the data (scripts, command statistics).
@@ -36,7 +36,8 @@ def used_bytes(server: RedisServer) -> int:
         client.slowlog_reset()  # it keeps arguments of slow commands
         seen: list[int] = []
         while len(seen) < LOOKS or len(set(seen[-LOOKS:])) > 1:
-            seen.append(client.info("memory")["used_memory"])
+            memory = client.info("memory")
+            seen.append(memory["used_memory"] - memory["mem_clients_normal"])
             time.sleep(LOOK_S)
     return seen[-1]
 

@@ -19,7 +19,7 @@ LINKS_PER_PAGE = 60
 #: Links that are the same on all pages of a host.
 MENU_LINKS = 15
 
-_WORDS = re.findall(r"[a-z]{3,12}", " ".join(topics[name] for name in sorted(topics)).lower())
+WORDS = re.findall(r"[a-z]{3,12}", " ".join(topics[name] for name in sorted(topics)).lower())
 #: The parts before and after the slug; sites of three kinds.
 _FORMS = (
     ("https://www.{host}/{section}/2025/{month:02}/", "-{number}.html"),
@@ -51,10 +51,10 @@ class Site:
         draws = _DRAWS.unpack(blake2b(number.to_bytes(8, "big"), digest_size=32, key=key).digest())
         before, after = self._form
         start = before.format(
-            host=self._name, section=_WORDS[draws[0] % 40], month=draws[1] % 12 + 1
+            host=self._name, section=WORDS[draws[0] % 40], month=draws[1] % 12 + 1
         )
         end = after.format(number=_FIRST_NUMBER + number * _STEP % _NUMBERS)
-        slug = "-".join(_WORDS[draw % len(_WORDS)] for draw in draws[2:])
+        slug = "-".join(WORDS[draw % len(WORDS)] for draw in draws[2:])
         return start + slug[: URL_LENGTH - len(start) - len(end)] + end
 
     def page(self, rng: random.Random, new: int, known: int) -> Page:
@@ -74,7 +74,7 @@ class Web:
 
     def __init__(self, hosts: int, seed: int = 1) -> None:
         self._rng = random.Random(seed)
-        names = (f"{_WORDS[-1 - i * 7]}-{i}.example" for i in range(hosts))
+        names = (f"{WORDS[-1 - i * 7]}-{i}.example" for i in range(hosts))
         self.sites = [Site(name, i) for i, name in enumerate(names)]
         self._turn = 0
 

@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from newsrooms import check_articles, read_lines
 from running import Weft
 from weft.engine.settings import SETTINGS
+from weft.services.boards import check_files
 from weft.testing import Site, SiteServer
+from weft.testing.newsroom import NewsroomServer
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+NEWS_SITE = "https://news.example.org/"
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
@@ -30,9 +34,9 @@ def test_the_words_of_the_glossary_are_sorted_out() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("README.md", "ARCHITECTURE.md", "docs/extraction.md", "docs/guarantees.md"),
-        *("docs/items.md", "docs/moving.md"),
-        *("docs/settings.md", "examples/bookshop/README.md", "examples/moving/README.md"),
+        *("README.md", "ARCHITECTURE.md", "docs/boards.md", "docs/extraction.md"),
+        *("docs/guarantees.md", "docs/items.md", "docs/moving.md", "docs/settings.md"),
+        *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("examples/*/README.md"))),
     ],
 )
 def test_links_between_documents_lead_somewhere(name: str) -> None:
@@ -89,23 +93,38 @@ def test_the_two_commands_of_the_readme_are_targets_of_make() -> None:
 
 
 def test_every_weft_command_of_the_readme_works(weft: Weft, tmp_path: Path) -> None:
-    """As it stands there, but for the address of the site."""
+    """As it stands there, but for the addresses of the sites."""
     make_project(tmp_path)
     lines = [line for line in shell_lines() if line.startswith("weft ")]
     assert len(lines) >= 5
-    with SiteServer(Site(pages=12)) as server:
+    with SiteServer(Site(pages=12)) as server, NewsroomServer(papers=["courier"]) as newsroom:
+        [front_page] = newsroom.entries
         for line in lines:
-            words = shlex.split(line.replace("https://example.org/", server.url))[1:]
+            told = line.replace(NEWS_SITE, front_page).replace("https://example.org/", server.url)
+            words = shlex.split(told)[1:]
             if words[0] in ("frontier", "stats"):
                 job = next((tmp_path / ".weft").glob("127.0.0.1-*")).name
                 words += ["--job", job]
             if "myspider.py" in words or "name_of_a_spider_of_this_project" in words:
                 words += ["-a", f"url={server.url}"]
-            if words[0] == "items":
+            if words[0] == "items" and "--job" not in words:
                 [job_dir] = (tmp_path / ".weft").glob("name_of_a_spider_of_this_project-*")
                 words += ["--job", job_dir.name]
             ended = weft(*words)
             assert ended.returncode == 0, (line, ended.stderr)
+        check_board(tmp_path / "news.yaml", front_page)
+        check_articles(read_lines(tmp_path / "news.jsonl"), newsroom.newsroom)
+
+
+def check_board(path: Path, front_page: str) -> None:
+    """That the README shows the board that its commands write."""
+    [shown] = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    copy = path.with_name("shown.yaml")
+    copy.write_text(shown.replace(NEWS_SITE, front_page))
+    [written], [wanted] = check_files([path]), check_files([copy])
+    assert written.source is not None, written.mistakes
+    assert wanted.source is not None, wanted.mistakes
+    assert written.source.board == wanted.source.board
 
 
 def make_project(directory: Path) -> None:

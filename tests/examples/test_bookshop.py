@@ -4,27 +4,21 @@
 import os
 import re
 import shlex
-import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from decimal import Decimal
 from pathlib import Path
 
-import psutil
 import pytest
 
-from fleet import are_gone
 from launchers.mariadb import MariaDbServer
 from launchers.sqlserver import program
+from onecommand import copy_of, running, shell_blocks
 from running import Weft
-from weft.testing.waiting import wait_until
 
-EXAMPLE = Path(__file__).parents[2] / "examples/bookshop"
 BOOKS = 300
 
 #: Some books of the shop: in Chinese, of two authors, without a description, with signs of HTML.
@@ -58,9 +52,7 @@ Ask = Callable[[str], list[list[str]]]
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A directory with the example, so that nothing is left beside its files."""
-    shutil.copytree(EXAMPLE, tmp_path / "examples/bookshop")
-    return tmp_path
+    return copy_of("bookshop", tmp_path)
 
 
 @pytest.fixture
@@ -74,63 +66,6 @@ def has_mariadb() -> None:
 def mariadb(has_mariadb: None) -> Iterator[MariaDbServer]:
     with MariaDbServer() as server:
         yield server
-
-
-def shell_blocks() -> list[list[str]]:
-    """The commands of the README, block by block."""
-    found = re.findall(r"```sh\n(.*?)```", (EXAMPLE / "README.md").read_text(), re.DOTALL)
-    return [block.strip().splitlines() for block in found]
-
-
-class Run:
-    """The one command of the README."""
-
-    def __init__(self, root: Path, temporary: Path, *options: str) -> None:
-        [[command], *_] = shell_blocks()
-        self._temporary = temporary
-        self._said = root / "said.txt"
-        with self._said.open("w") as output:
-            self.process = subprocess.Popen(
-                [*shlex.split(command), *options],
-                cwd=root,
-                env=os.environ | {"TMPDIR": str(temporary)},
-                stdout=output,
-                stderr=output,
-            )
-
-    def said(self) -> str:
-        return self._said.read_text()
-
-    def wait_for(self, pattern: str) -> "re.Match[str]":
-        wait_until(
-            lambda: bool(self.process.poll() is not None or re.search(pattern, self.said())),
-            description=f"it says {pattern!r}",
-            timeout_s=60,
-        )
-        found = re.search(pattern, self.said())
-        assert found, self.said()
-        return found
-
-    def interrupt(self) -> int:
-        """Ctrl-C; the exit code, when everything that it had started has ended."""
-        started = {child.pid for child in psutil.Process(self.process.pid).children(recursive=True)}
-        self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(30)
-        assert are_gone(started)
-        assert not [*self._temporary.iterdir()]
-        return code
-
-
-@contextmanager
-def running(root: Path, *options: str) -> Iterator[Run]:
-    # A short path: the socket of a database is in it.
-    with tempfile.TemporaryDirectory(prefix="weft-", ignore_cleanup_errors=True) as temporary:
-        run = Run(root, Path(temporary), *options)
-        try:
-            yield run
-        finally:
-            run.process.kill()  # what it had started ends with it
-            run.process.wait()
 
 
 def ask_mariadb(words: list[str], query: str) -> list[list[str]]:
@@ -158,7 +93,7 @@ def check_table(ask: Ask) -> None:
 
 @pytest.mark.usefixtures("has_mariadb")
 def test_one_command_fills_a_table_of_mariadb(root: Path) -> None:
-    with running(root, f"--books={BOOKS}", "--keep") as run:
+    with running("bookshop", root, f"--books={BOOKS}", "--keep") as run:
         words = shlex.split(run.wait_for(r"Look at the table:\n(.+)\n")[1])
         assert len(ask_mariadb(words, words[-1].removeprefix("--execute="))) == 10
         check_table(lambda query: ask_mariadb(words, query))
@@ -175,7 +110,7 @@ def test_without_mariadb_it_is_a_table_of_sqlite(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    with running(root, f"--books={BOOKS}", "--keep") as run:
+    with running("bookshop", root, f"--books={BOOKS}", "--keep") as run:
         words = shlex.split(run.wait_for(r"Look at the table:\n(.+)\n")[1])
         check_table(lambda query: ask_sqlite(words, query))
         assert "The table is in SQLite (mariadb" in run.said()
@@ -184,7 +119,7 @@ def test_without_mariadb_it_is_a_table_of_sqlite(
 
 @pytest.mark.long
 def test_ctrl_c_in_the_middle_ends_everything(root: Path) -> None:
-    with running(root) as run:
+    with running("bookshop", root) as run:
         run.wait_for(r"s · +[1-9][\d,]* rows · worker \d+: .* · worker \d+: ")
         assert run.interrupt() == 130
         assert "Traceback" not in run.said()
@@ -195,7 +130,7 @@ def test_the_commands_for_the_hand_work(
     root: Path, open_shop: Callable[[str], AbstractContextManager[str]], mariadb: MariaDbServer
 ) -> None:
     """As they stand in the README, but for the addresses of shop and database."""
-    _, [_, open_it], [_, *crawls] = shell_blocks()
+    _, [_, open_it], [_, *crawls] = shell_blocks("bookshop")
     mariadb.ask("CREATE DATABASE bookshop")
     table = mariadb.address("bookshop", "books")
     weft = Weft(root / "examples/bookshop")

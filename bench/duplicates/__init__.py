@@ -1,0 +1,1 @@
+"""How well near-duplicates are told from different stories, on real texts."""
