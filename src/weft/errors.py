@@ -2,6 +2,8 @@
 
 WeftError
 ├── ConfigError         an invalid setting or option
+│   ├── NotThereError       there is no job, node, board or token of this name
+│   └── LostNodeError       a node that cannot be told anything
 ├── TargetError         a crawl target that does not exist
 ├── PageError           a page that cannot be read
 ├── PackError           a request that cannot be stored
@@ -9,6 +11,7 @@ WeftError
 │   └── FingerprintError    the project's fingerprinter failed
 ├── EngineError         a version of Scrapy, Twisted or redis-py that Weft does not support
 └── StoreError          the frontier or a sink cannot continue
+    ├── NotObeyedError      workers have not done yet what they were told
     ├── SinkDownError       a sink cannot be reached now; it is retried
     ├── StoreLockedError    another process has it open
     ├── StoreMissingError   there is nothing at that place
@@ -28,6 +31,14 @@ class WeftError(Exception):
 
 class ConfigError(WeftError):
     """A setting, option or store address is wrong; the message names it and says how to fix it."""
+
+
+class NotThereError(ConfigError):
+    """There is no job, node, board or token of this name; the message says which there are."""
+
+
+class LostNodeError(ConfigError):
+    """A node is lost: nobody can tell it anything."""
 
 
 class TargetError(WeftError):
@@ -71,6 +82,10 @@ class EngineError(WeftError):
 
 class StoreError(WeftError):
     """The frontier or a sink cannot continue. Nothing that it had accepted is lost."""
+
+
+class NotObeyedError(StoreError):
+    """Workers have not done in time what they were told. The order stands."""
 
 
 class SinkDownError(StoreError):

@@ -23,6 +23,7 @@ from weft.boards.store import (
     BoardReport,
     BoardStatistics,
     BoardStore,
+    PutResult,
     PutStatus,
     ShapeVotes,
     open_board_store,
@@ -136,6 +137,35 @@ class BoardStoreContract:
             assert await store.put([source(text="a")]) == [PutStatus.UNCHANGED]
             assert (await store.boards(), await store.revision()) == before
             assert await store.put([source(text="a # b")]) == [PutStatus.CHANGED]
+
+    async def test_a_board_is_put_only_if_it_has_the_version_that_its_author_knows(self) -> None:
+        async with self.opened() as store:
+            first = await store.put_if(source(depth=1), 0)
+            assert first == PutResult(PutStatus.ADDED, first.version)
+            assert await store.put_if(source(depth=2), 0) == PutResult(None, first.version)
+            second = await store.put_if(source(depth=2), first.version)
+            assert second == PutResult(PutStatus.CHANGED, second.version)
+            assert second.version > first.version
+            assert await store.put_if(source(depth=3), first.version) == (None, second.version)
+            third = await store.put_if(source(depth=3), None)
+            assert third.status is PutStatus.CHANGED
+            [found] = await store.boards()
+            assert (found.board.depth, found.version) == (3, third.version)
+            assert await store.put_if(source("other"), 7) == PutResult(None, 0)
+
+    async def test_what_was_put_is_unchanged_when_it_is_sent_again(self) -> None:
+        """As after a reply that was lost."""
+        async with self.opened() as store:
+            first = await store.put_if(source(), 0)
+            assert await store.put_if(source(), 0) == PutResult(PutStatus.UNCHANGED, first.version)
+
+    async def test_of_two_who_know_the_same_version_one_puts_its_board(self) -> None:
+        async with self.opened() as store, self.opened() as other:
+            version = (await store.put_if(source(), 0)).version
+            told = await asyncio.gather(
+                *(each.put_if(source(depth=i), version) for i, each in ((1, store), (2, other)))
+            )
+            assert sorted(str(each.status) for each in told) == ["None", "changed"]
 
     async def test_the_revision_tells_all_changes_and_nothing_else(self) -> None:
         async with self.opened() as store:

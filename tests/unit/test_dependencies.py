@@ -69,6 +69,7 @@ def test_what_is_for_tests_is_not_needed_for_a_crawl() -> None:
         requirement(line)
         for name in (
             "browser",
+            "control",
             "mongodb",
             "mysql",
             "parquet",

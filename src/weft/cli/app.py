@@ -57,6 +57,10 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "jobs", "jobs", "List the jobs of a store: state, workers, pages queued and done."
     ),
     "job": CommandEntry("jobs", "job", "Start and control jobs that nodes work on."),
+    "master": CommandEntry(
+        "master", "master", "Serve the API: boards, jobs and nodes of a store, over HTTP."
+    ),
+    "token": CommandEntry("tokens", "token", "Say who may use the API of masters."),
     "simulate": CommandEntry("simulate", "simulate", "Simulate what a cluster would do."),
 }
 

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from weft.config import DEFAULT_CONCURRENT_REQUESTS
 from weft.errors import ConfigError
 from weft.records import Order
+from weft.services.options import CrawlOptions, overrides_of
 from weft.sinks.base import Schema
 
 Targets = Annotated[
@@ -135,22 +135,19 @@ def read_overrides(
     watch: bool = False,
 ) -> dict[str, Any]:
     """The settings that the options of a crawl stand for; they override those given with `-s`."""
-    options = {
-        "WEFT_SINKS": output,
-        "WEFT_SCHEMA": schema and str(schema),
-        "WEFT_ORDER": order and str(order),
-        "DEPTH_LIMIT": depth,
-        "DOWNLOAD_DELAY": delay,
-        "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
-        "CONCURRENT_REQUESTS": concurrency and max(concurrency, DEFAULT_CONCURRENT_REQUESTS),
-        "WEFT_WORKERS_PER_HOST": workers_per_host,
-        # Empty, as from a variable of the shell that is not set, is not given.
-        "WEFT_STORE": store or None,
-        "WEFT_JOB": job or None,
-        "WEFT_WATCH": watch or None,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
-    return read_pairs(pairs, "-s") | given
+    options = CrawlOptions(
+        output=output,
+        schema=schema,
+        order=order,
+        depth=depth,
+        delay=delay,
+        concurrency=concurrency,
+        workers_per_host=workers_per_host,
+        store=store,
+        job=job,
+        watch=watch,
+    )
+    return overrides_of(options, read_pairs(pairs, "-s"))
 
 
 def read_pairs(given: list[str] | None, option: str) -> dict[str, str]:

@@ -57,13 +57,13 @@ class Jobs:
             await self.set_state(name, JobState.RUNNING)
 
     async def get(self, name: str) -> Job:
-        [job] = await self._get([name])
+        [job] = await self.of([name])
         return job
 
     async def all(self) -> Sequence[Job]:
-        return await self._get(await self.names())
+        return await self.of(await self.names())
 
-    async def _get(self, names: Sequence[str]) -> list[Job]:
+    async def of(self, names: Sequence[str]) -> list[Job]:
         commands: list[Command] = []
         for name in names:
             commands.append(("HMGET", _order_key(name), "state", "work", "starts"))

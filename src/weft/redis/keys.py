@@ -1,8 +1,9 @@
 """Every key that Weft uses in Redis.
 
 `weft:jobs` has the names of all jobs, `weft:boards` those of jobs with boards, `weft:nodes` those
-of all nodes; `weft:duties:…` say who has the duties of the control plane. All other keys belong to
-one job, most of them to one bucket of it.
+of all nodes; `weft:duties:…` say who has the duties of the control plane, `weft:tokens` and
+`weft:audit` who may use it and what they changed. All other keys belong to one job, most of them
+to one bucket of it.
 The braces make Redis Cluster keep a bucket or a duty in one slot, so that a script may touch all
 of its keys. With the picker `advanced` they contain only the job, because that picker moves hosts
 between buckets. No key expires.
@@ -13,6 +14,9 @@ weft:jobs                     set     names of jobs
 weft:boards                   set     names of all jobs that have, or had, boards
 weft:nodes                    hash    node → what it reports about itself
 weft:nodes:commands           hash    node → what it has to do
+weft:tokens                   hash    name → digest of the token, its scope, when it was made
+weft:audit                    hash    number → who changed what, and when; the latest 10,000
+weft:audit:last               string  the number of the latest
 weft:duties:{D}:lease         hash    master that has the duty → its lease (see leases.lua)
 weft:duties:{D}:meta          hash    the last token of its leases
 weft:{J}:job                  hash    format, shape, run, finished, clearing, number of known sets
@@ -71,7 +75,8 @@ Each key has an owner, and nobody else reads or writes it:
 jobs, job                   redis/jobs.py, which also forgets what a job has outside of buckets
 order                       cluster/jobs.py; the epoch in it belongs to the members
 members, heard, status      cluster/membership.py, and cluster/workers.py for others than members
-nodes, media, duties        the modules of cluster/ with these names
+nodes, media, duties,
+tokens, audit               the modules of cluster/ with these names
 boards, board               boards/store/redis.py
 duplicates                  boards/duplicates/redis.py
 all others                  frontier/redis
@@ -84,6 +89,9 @@ JOBS = "weft:jobs"
 BOARDS = "weft:boards"
 NODES = "weft:nodes"
 NODE_COMMANDS = "weft:nodes:commands"
+TOKENS = "weft:tokens"
+AUDIT = "weft:audit"
+AUDIT_LAST = "weft:audit:last"
 
 _KIND = "(nav|data)"
 _FAMILY = "(nav|data|dropped)"
@@ -109,7 +117,7 @@ _OF_BOARDS = r"boards(:(revision|active|noted))?|board:[\w.-]+:(counts|votes|pro
 _OF_ARTICLES = r"duplicates(:met|:marks:\d+)?"
 _OF_JOB = "|".join(("job|order", _OF_BOARDS, _OF_ARTICLES, *CRAWL_KEYS, *WORKER_KEYS, r"known:\d+"))
 _SCHEMA = re.compile(
-    r"weft:(jobs|boards|nodes|nodes:commands"
+    r"weft:(jobs|boards|nodes|nodes:commands|tokens|audit|audit:last"
     r"|duties:\{[^{}]+\}:(lease|meta)"
     rf"|\{{[^{{}}]+\}}:({_OF_JOB})"
     rf"|(\{{[^{{}}]+:b\d+\}}|\{{[^{{}}]+\}}:b\d+):({_OF_BUCKET}))",

@@ -17,7 +17,7 @@ from weft.boards.store import (
     open_board_store,
 )
 from weft.config import DEFAULT_JOBS_DIR
-from weft.errors import ConfigError, store_error
+from weft.errors import ConfigError, NotThereError, store_error
 from weft.frontier import JobHome, Store, find_home, parse_store
 from weft.sinks import SinkConfig, make_sink
 from weft.sinks.archive import is_archive
@@ -64,6 +64,8 @@ class ShownBoard(msgspec.Struct, frozen=True):
     state: str
     text: str
     board: Board
+    #: No other state of a board has the same.
+    version: int
     added_at_ms: int
     changed_at_ms: int
     active_at_ms: int
@@ -111,7 +113,7 @@ async def home_of_board(name: str, job: str | None, store: str | None) -> JobHom
         jobs = ", ".join(home.job for home in found)
         raise ConfigError(f"several jobs have a board {name}: {jobs}; name one with --job")
     place = str(homes[0]) if len(homes) == 1 else "any job"
-    raise ConfigError(
+    raise NotThereError(
         _no_board(place, name, sorted({each for own in names.values() for each in own}))
     )
 
@@ -220,6 +222,7 @@ async def show_board(home: JobHome, name: str) -> ShownBoard:
         _state_of(found),
         shown_text(found.text, shown_sink),
         msgspec.structs.replace(found.board, sinks=shown_sinks),
+        found.version,
         found.added_at_ms,
         found.changed_at_ms,
         told.noted_at_ms,
@@ -268,7 +271,7 @@ def _has_boards(home: JobHome) -> bool:
 async def _opened(home: JobHome, name: str) -> AsyncIterator[BoardStore]:
     """The store that should have this board."""
     if not _has_boards(home):
-        raise ConfigError(_no_board(str(home), name, []))
+        raise NotThereError(_no_board(str(home), name, []))
     async with open_boards(home) as store:
         yield store
 
@@ -276,12 +279,12 @@ async def _opened(home: JobHome, name: str) -> AsyncIterator[BoardStore]:
 async def _find(store: BoardStore, home: JobHome, name: str) -> StoredBoard:
     boards = {each.board.name: each for each in await store.boards()}
     if name not in boards:
-        raise ConfigError(_no_board(str(home), name, list(boards)))
+        raise NotThereError(_no_board(str(home), name, list(boards)))
     return boards[name]
 
 
-async def _unknown(store: BoardStore, home: JobHome, name: str) -> ConfigError:
-    return ConfigError(
+async def _unknown(store: BoardStore, home: JobHome, name: str) -> NotThereError:
+    return NotThereError(
         _no_board(str(home), name, [each.board.name for each in await store.boards()])
     )
 

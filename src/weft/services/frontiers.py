@@ -68,13 +68,13 @@ def several_jobs(job_dirs: Sequence[Path]) -> str:
     return f"there are several jobs here: {names}; name one with --job"
 
 
-async def look(home: JobHome) -> Look:
-    """The state of the crawl. Works while it is running."""
+async def look(home: JobHome, *, has_hosts: bool = True) -> Look:
+    """The state of the crawl. Works while it is running. `has_hosts`: with those that are busy."""
 
     async def question(frontier: FrontierBackend) -> Look:
         return Look(
             stats=await frontier.stats(),
-            hosts=await frontier.hosts(sys.maxsize),
+            hosts=await frontier.hosts(sys.maxsize) if has_hosts else (),
             is_finished=await frontier.is_finished(),
             seen=await frontier.seen_report(),
             next_due_in_ms=await frontier.next_due_in_ms(),

@@ -8,7 +8,7 @@ from weft.cluster.jobs import Job
 from weft.cluster.nodes import Node, NodeJobState, NodeJobStatus, NodeState
 from weft.cluster.status import JobState, Work
 from weft.cluster.workers import Worker
-from weft.errors import ConfigError, StoreError, StoreMissingError
+from weft.errors import NotObeyedError, NotThereError, StoreMissingError
 from weft.frontier import Store, open_frontier
 from weft.records import Stats
 from weft.services.cluster import Cluster, open_cluster, wait_for
@@ -53,12 +53,22 @@ class ResumedJob(msgspec.Struct, frozen=True):
     nodes: int
 
 
-async def list_jobs(store: Store) -> list[JobRow]:
+async def list_jobs(store: Store, *, after: str = "", limit: int | None = None) -> list[JobRow]:
+    """By name. `after`: only those whose names come later; `limit`: only so many."""
     async with open_cluster(store) as cluster:
-        found = await cluster.jobs.all()
+        names = [name for name in await cluster.jobs.names() if name > after]
+        found = await cluster.jobs.of(names[:limit])
         workers = await cluster.workers.of([each.name for each in found])
         nodes = await cluster.nodes.all()
     return [await _row(store, each, workers[each.name], nodes) for each in found]
+
+
+async def show_job(store: Store, name: str) -> JobRow:
+    async with open_cluster(store) as cluster:
+        found = await _find(cluster, name)
+        workers = (await cluster.workers.of([name]))[name]
+        nodes = await cluster.nodes.all()
+    return await _row(store, found, workers, nodes)
 
 
 async def _row(store: Store, each: Job, workers: Iterable[Worker], nodes: Sequence[Node]) -> JobRow:
@@ -190,7 +200,7 @@ async def _wait_for_workers(
     if rest := late(seen):
         names = ", ".join(f"{each.status.host}:{each.status.pid}" for each in rest)
         workers = "1 worker" if len(rest) == 1 else f"{len(rest):,} workers"
-        raise StoreError(
+        raise NotObeyedError(
             f"the order stands, but was not obeyed yet by {workers} of {name}: {names}; "
             "see `weft nodes`"
         )
@@ -201,5 +211,5 @@ async def _find(cluster: Cluster, name: str) -> Job:
     names = await cluster.jobs.names()
     if name not in names:
         known = ", ".join(names) or "none"
-        raise ConfigError(f"there is no job {name} in {cluster.place}; there are: {known}")
+        raise NotThereError(f"there is no job {name} in {cluster.place}; there are: {known}")
     return await cluster.jobs.get(name)

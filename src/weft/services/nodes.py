@@ -4,7 +4,7 @@ import msgspec
 
 from weft.cluster.nodes import Node, NodeCommand, NodeState
 from weft.cluster.workers import Worker
-from weft.errors import ConfigError
+from weft.errors import LostNodeError, NotThereError
 from weft.frontier import Store
 from weft.services.cluster import Cluster, open_cluster, wait_for
 
@@ -83,13 +83,13 @@ async def _find(cluster: Cluster, name: str) -> Node:
         if each.name == name:
             return each
     known = ", ".join(each.name for each in found) or "none"
-    raise ConfigError(f"there is no node {name} in {cluster.place}; there are: {known}")
+    raise NotThereError(f"there is no node {name} in {cluster.place}; there are: {known}")
 
 
 async def _find_live(cluster: Cluster, name: str) -> Node:
     found = await _find(cluster, name)
     if found.is_lost:
-        raise ConfigError(
+        raise LostNodeError(
             f"the node {name} is lost: it was last heard from {describe_age(found.heard_ago_ms)} "
             f"ago and cannot be reached; if {found.status.host} is up, check `weft worker` there"
         )

@@ -28,6 +28,15 @@ class PutStatus(StrEnum):
     UNCHANGED = "unchanged"
 
 
+class PutResult(NamedTuple):
+    """What became of a board that was put under a condition."""
+
+    #: None: nothing, for it has another version.
+    status: PutStatus | None
+    #: The version that it has now; 0: there is no such board.
+    version: int
+
+
 class StoredBoard(msgspec.Struct, frozen=True):
     """A board in a store."""
 
@@ -114,6 +123,11 @@ class BoardStore(Protocol):
 
     async def put(self, sources: Sequence[BoardSource]) -> list[PutStatus]:
         """Add boards, or change those with the same names."""
+        ...
+
+    async def put_if(self, source: BoardSource, version: int | None) -> PutResult:
+        """Add or change a board if it still has this version; 0: if there is none; None: in any
+        case. One that says the same already is unchanged, whatever its version."""
         ...
 
     async def set_paused(self, name: str, is_paused: bool) -> bool:

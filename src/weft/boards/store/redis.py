@@ -14,6 +14,7 @@ from weft.boards.store.base import (
     BoardProblem,
     BoardReport,
     BoardStatistics,
+    PutResult,
     PutStatus,
     ShapeVotes,
     StoredBoard,
@@ -36,6 +37,15 @@ class PutBoards(msgspec.Struct, frozen=True, array_like=True):
     now_ms: int
     #: Name, JSON and text of each.
     given: list[tuple[str, str, str]]
+
+
+class PutBoardIf(msgspec.Struct, frozen=True, array_like=True):
+    now_ms: int
+    name: str
+    board: str
+    text: str
+    #: -1: whatever version it has.
+    wanted: int
 
 
 class PauseBoard(msgspec.Struct, frozen=True, array_like=True):
@@ -97,13 +107,16 @@ _RECORDS = msgspec.msgpack.Decoder(StoredRecord)
 PUT = Script(
     _PACKAGE, ("boards", "put_boards"), NoConfig, PutBoards, list[PutStatus], libraries=_BASICS
 )
+PUT_IF = Script(
+    _PACKAGE, ("boards", "put_board_if"), NoConfig, PutBoardIf, tuple[str, int], libraries=_BASICS
+)
 PAUSE = Script(_PACKAGE, ("boards", "pause_board"), NoConfig, PauseBoard, bool, libraries=_BASICS)
 REMOVE = Script(
     _PACKAGE, ("boards", "remove_board"), NoConfig, RemoveBoard, bool, libraries=_BASICS
 )
 FORGET = Script(_PACKAGE, ("boards", "forget_statistics"), NoConfig, ForgetStatistics, bool)
 NOTE = Script(_PACKAGE, ("note_boards",), NoteLimits, NoteBoards, bool, libraries=_BASICS)
-_SCRIPTS = (PUT, PAUSE, REMOVE, NOTE, FORGET)
+_SCRIPTS = (PUT, PUT_IF, PAUSE, REMOVE, NOTE, FORGET)
 
 
 async def jobs_with_boards(url: str) -> list[str]:
@@ -162,10 +175,22 @@ class RedisBoardStore:
     async def put(self, sources: Sequence[BoardSource]) -> list[PutStatus]:
         if not sources:
             return []
-        # First, so that no board is missed by those who look for all.
-        await self._client.run([("SADD", keys.BOARDS, self._job)])
+        await self._announce()
         given = [(each.board.name, pack_board(each.board), each.text) for each in sources]
         return await self._call(PUT, PutBoards(self._now_ms(), given))
+
+    async def put_if(self, source: BoardSource, version: int | None) -> PutResult:
+        await self._announce()
+        wanted = -1 if version is None else version
+        call = PutBoardIf(
+            self._now_ms(), source.board.name, pack_board(source.board), source.text, wanted
+        )
+        status, now = await self._call(PUT_IF, call)
+        return PutResult(PutStatus(status) if status else None, now)
+
+    async def _announce(self) -> None:
+        """Before the first board is put, so that none is missed by those who look for all."""
+        await self._client.run([("SADD", keys.BOARDS, self._job)])
 
     async def set_paused(self, name: str, is_paused: bool) -> bool:
         return await self._call(PAUSE, PauseBoard(self._now_ms(), name, is_paused))

@@ -16,6 +16,7 @@ from weft.boards.store.base import (
     BoardProblem,
     BoardReport,
     BoardStatistics,
+    PutResult,
     PutStatus,
     ShapeVotes,
     StoredBoard,
@@ -108,6 +109,10 @@ class SqliteBoardStore:
         now_ms = self._clock.now_ms()
         return await self._change(lambda file: [file.put(source, now_ms) for source in sources])
 
+    async def put_if(self, source: BoardSource, version: int | None) -> PutResult:
+        now_ms = self._clock.now_ms()
+        return await self._change(lambda file: file.put_if(source, version, now_ms))
+
     async def set_paused(self, name: str, is_paused: bool) -> bool:
         now_ms = self._clock.now_ms()
         return await self._change(lambda file: file.set_paused(name, is_paused, now_ms))
@@ -184,6 +189,16 @@ class _BoardFile:
             (name, packed, source.text, now_ms, self._next_revision()),
         )
         return PutStatus.CHANGED if found else PutStatus.ADDED
+
+    def put_if(self, source: BoardSource, version: int | None, now_ms: int) -> PutResult:
+        name, said = source.board.name, (pack_board(source.board), source.text)
+        columns = "SELECT board, text, version FROM boards WHERE name = ?"
+        *before, found = self._do(columns, (name,)).fetchone() or ("", "", 0)
+        if version not in (None, found) and tuple(before) != said:
+            return PutResult(None, found)
+        status = self.put(source, now_ms)
+        *_, found = self._do(columns, (name,)).fetchone()
+        return PutResult(status, found)
 
     def set_paused(self, name: str, is_paused: bool, now_ms: int) -> bool:
         found = self._do("SELECT is_paused FROM boards WHERE name = ?", (name,)).fetchone()

@@ -19,6 +19,20 @@ local function save_board(name, record)
   redis.call('HSET', boards, name, cmsgpack.pack(record))
 end
 
+-- Adds a board, or changes it; returns `added`, `changed` or `unchanged`.
+local function put_board(name, board, text)
+  local record = load_board(name)
+  if not record then
+    save_board(name, { board, text, false, now_ms })
+    return 'added'
+  elseif record[1] ~= board or record[2] ~= text then
+    record[1], record[2] = board, text
+    save_board(name, record)
+    return 'changed'
+  end
+  return 'unchanged'
+end
+
 -- Forgets what was counted of a board.
 local function forget_reports(name)
   local own = prefix .. 'board:' .. name

@@ -4,17 +4,6 @@
 
 local told = {}
 for i, source in ipairs(given) do
-  local name, board, text = source[1], source[2], source[3]
-  local record = load_board(name)
-  if not record then
-    save_board(name, { board, text, false, now_ms })
-    told[i] = 'added'
-  elseif record[1] ~= board or record[2] ~= text then
-    record[1], record[2] = board, text
-    save_board(name, record)
-    told[i] = 'changed'
-  else
-    told[i] = 'unchanged'
-  end
+  told[i] = put_board(source[1], source[2], source[3])
 end
 return cmsgpack.pack(told)

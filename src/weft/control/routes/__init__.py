@@ -1,0 +1,1 @@
+"""The endpoints, one module per noun. Each reads a request, calls a service and answers."""
