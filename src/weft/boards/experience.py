@@ -61,6 +61,7 @@ class Experience:
         return articles >= MOSTLY * max(1, lists)
 
     def note_verdict(self, url: str, *, is_article: bool) -> None:
+        """A page votes: once, and as it is without the votes of others."""
         shape = shape_of(url)
         if shape in self._votes or len(self._votes) < MAX_SHAPES:
             _vote(self._votes, shape, is_article)

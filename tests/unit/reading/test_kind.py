@@ -239,6 +239,36 @@ def test_pages_of_one_shape_are_of_one_kind() -> None:
     assert listed.article.reasons[0] == "0 of 60 pages with addresses of this shape are articles"
 
 
+def test_a_shape_that_articles_and_lists_share_says_little() -> None:
+    few = page(f'<a href="{slug(TITLES[2])}">{TITLES[2]}</a>', SITE + "/p/1234.html", "Tag: oats")
+    assert judged(few, Provenance(articles_alike=60)).kind is PageKind.DATA
+    mixed = judged(few, Provenance(articles_alike=60, lists_alike=50))
+    assert mixed.kind is PageKind.NAV
+    assert not any("identifier in its address" in reason for reason in mixed.article.reasons)
+
+
+def test_it_is_known_what_a_page_is_without_those_like_it() -> None:
+    known = Provenance(links=2, topic_links=2, lists_alike=200)
+    few = page(prose(1), SITE + "/p/1234.html", "Why oats")
+    assert judged(few, known).kind is PageKind.NAV
+    assert judged(few, known).is_article_alone
+    assert not judged(front(), Provenance(articles_alike=200)).is_article_alone
+
+
+def test_a_day_without_prose_is_that_of_a_link() -> None:
+    link = f'<li><a href="{slug(TITLES[2])}">{TITLES[2]}</a> 2026-05-07</li>'
+    listed = judged(page(link, LIST_URL, "Oats"))
+    assert not any("it shows a day" in reason for reason in listed.article.reasons)
+    assert "it shows a day" in judged(article("<p>2026-05-07</p>")).article.reasons
+
+
+def test_a_page_whose_prose_is_that_of_other_pages_is_a_list() -> None:
+    post = f"<div><h2><a href='{slug(TITLES[0])}'>{TITLES[0]}</a></h2>{prose(3)}</div>"
+    what = "what prose it shows is that of other pages"
+    assert what in judged(page(post, LIST_URL, "Oats")).article.reasons
+    assert what not in " ".join(judged(article(post)).article.reasons)
+
+
 def test_a_shape_alone_does_not_outvote_what_is_sure() -> None:
     assert judged(article(), Provenance(lists_alike=10_000)).article.passes
 

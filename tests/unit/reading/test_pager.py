@@ -97,6 +97,30 @@ def test_another_identifier_is_another_article() -> None:
     assert following(body, SITE + "/entry-12650047925.html") == []
 
 
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [("/?p=1234", "/?p=1239"), ("/node/87", "/node/95"), ("/p/120.html", "/p/95.html")],
+)
+def test_a_number_that_counts_nothing_is_an_identifier(own: str, other: str) -> None:
+    body = f'<a rel="next" class="next" href="{other}">Next</a>'
+    assert following(body, SITE + own) == []
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("/shoes?p=7", "/shoes?p=8"),
+        ("/shoes_7.html", "/shoes_6.html"),
+        ("/shoes?start=40", "/shoes?start=60"),
+        ("/shoes?first=41", "/shoes?first=61"),
+        ("/shoes?before=1234", "/shoes?before=1178"),
+    ],
+)
+def test_a_number_may_count_pages_or_entries(own: str, other: str) -> None:
+    body = f'<a rel="next" class="next" href="{other}">Next</a>'
+    assert following(body, SITE + own) == [SITE + other]
+
+
 def test_arrows_of_a_gallery_lead_nowhere() -> None:
     assert following('<a class="slick-next" href="#">Next</a><a href="#2">2</a>') == []
 

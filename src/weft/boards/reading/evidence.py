@@ -91,6 +91,8 @@ class Evidence(NamedTuple):
     prose: float
     #: The share that this prose has of all text.
     share: float
+    #: Letters of prose below headings that lead to other pages.
+    foreign: float
     #: The share of its own prose that stands before the middle one of the topic links.
     before: float
     #: The score of the best group of topic links, and its size.
@@ -112,7 +114,7 @@ class Evidence(NamedTuple):
     is_about_site: bool
     #: The address has the day of its page.
     is_dated: bool
-    #: It shows a day, or a few, but not many.
+    #: It shows a day, or a few, but not many. Without prose that is the day of a link.
     has_day: bool
     #: It has a table of its own sections.
     has_sections: bool
@@ -137,6 +139,7 @@ def gather(page: Page, topics: Topics, next_urls: Sequence[str]) -> Evidence:
     return Evidence(
         prose=prose,
         share=prose / (1.0 + blocks.plain + blocks.linked),
+        foreign=sum([block.prose for block in blocks.all if block.number in teasers]),
         before=_share_before(blocks, own, topics),
         links=topics.score,
         size=topics.size,
@@ -151,7 +154,7 @@ def gather(page: Page, topics: Topics, next_urls: Sequence[str]) -> Evidence:
         or _COLLECTION_QUERY.search(query) is not None,
         is_about_site=_ABOUT_SITE.search(address) is not None,
         is_dated=_DAY.search(address) is not None,
-        has_day=0 < _count_days(blocks.text) <= MOST_DAYS,
+        has_day=prose > 0 and 0 < _count_days(blocks.text) <= MOST_DAYS,
         has_sections=_has_sections(page),
         has_next=bool(next_urls),
         is_thing=_is_thing(page),

@@ -15,7 +15,12 @@ import msgspec
 from weft.boards.reading.evidence import UNKNOWN_URL, Evidence, gather
 from weft.boards.reading.page import Page
 from weft.boards.reading.pager import find_next
-from weft.boards.reading.provenance import Provenance, Signal, signals_of
+from weft.boards.reading.provenance import (
+    Provenance,
+    Signal,
+    signals_of_alike,
+    signals_of_way,
+)
 from weft.boards.reading.topics import Topics, find_topics
 from weft.records import PageKind
 
@@ -29,6 +34,8 @@ LISTS_SHARE = 0.6
 ALWAYS = 30.0
 #: Paths with more signs between words are slugs of titles.
 USUAL_HYPHENS = 2
+#: Letters: a page with so little prose of its own may show that of others.
+LITTLE_PROSE = 150
 #: Weaker signals are no reasons.
 WORTH_TELLING = 0.3
 #: Keeps `exp` within its range.
@@ -53,6 +60,9 @@ class Judgement(msgspec.Struct, frozen=True):
     article: Verdict
     #: Has it topic links.
     topics: Verdict
+    #: Whether it passes as an article without what pages like it are. So a page votes for what
+    #: further ones are: else the first votes would make those that follow.
+    is_article_alone: bool
 
     @property
     def kind(self) -> PageKind:
@@ -75,31 +85,43 @@ def judge(
         page = Page(page.text, UNKNOWN_URL)
         topics, next_urls = find_topics(page), find_next(page)
     evidence = gather(page, topics, next_urls)
-    signals = [*_content_signals(evidence), *signals_of(provenance)]
-    odds = ARTICLE_BIAS + sum([signal.points for signal in signals])
+    own = [*_content_signals(evidence, provenance.shape_trust), *signals_of_way(provenance)]
+    signals = [*own, *signals_of_alike(provenance)]
+    odds = _odds(signals)
     return Judgement(
-        _verdict(signals, ARTICLE_BIAS), _topics_verdict(topics, evidence, odds, provenance)
+        _verdict(signals, ARTICLE_BIAS),
+        _topics_verdict(topics, evidence, odds, provenance),
+        is_article_alone=_odds(own) >= 0,
     )
 
 
-def _content_signals(seen: Evidence) -> Iterator[Signal]:
+def _odds(signals: Iterable[Signal]) -> float:
+    """That it is an article."""
+    return ARTICLE_BIAS + sum([signal.points for signal in signals])
+
+
+def _content_signals(seen: Evidence, trust: float) -> Iterator[Signal]:
     """What the page itself says. Each measure adds nothing where articles and lists are as likely
-    to have it."""
+    to have it. `trust`: how much the shape of an address says on this site."""
     yield Signal(
         0.4 * log((seen.prose + 50) / 800) + 2.5 * (seen.share - 0.25),
         f"{seen.prose:,.0f} letters of prose in one container, {seen.share:.0%} of the text"
         if seen.prose
         else "no prose of its own",
     )
+    if seen.prose < LITTLE_PROSE and seen.prose < seen.foreign:
+        yield Signal(-1.5, "what prose it shows is that of other pages")
     yield Signal(
         -log((seen.links + 50) / 350),
         f"a list of {seen.size:,} links" if seen.size else "no list of links",
     )
     yield Signal(0.045 * (seen.title - 35), f"a title of {seen.title:.0f} letters")
     yield Signal(1.3 * (seen.before - 0.5), f"{seen.before:.0%} of its prose stands above the list")
-    yield Signal(1.3 * seen.siblings, f"{seen.siblings:.0%} of the list leads to pages beside it")
+    yield Signal(
+        trust * 1.3 * seen.siblings, f"{seen.siblings:.0%} of the list leads to pages beside it"
+    )
     if seen.has_url:
-        yield from _address_signals(seen)
+        yield from _address_signals(seen, trust)
     if seen.has_day:
         yield Signal(1.2, "it shows a day")
     if seen.has_sections:
@@ -112,7 +134,7 @@ def _content_signals(seen: Evidence) -> Iterator[Signal]:
         yield Signal(-1.6, "it has a next page")
 
 
-def _address_signals(seen: Evidence) -> Iterator[Signal]:
+def _address_signals(seen: Evidence, trust: float) -> Iterator[Signal]:
     """What its address says."""
     if seen.is_front:
         yield Signal(-1.0, "it is a front page")
@@ -124,11 +146,11 @@ def _address_signals(seen: Evidence) -> Iterator[Signal]:
         yield Signal(1.2, "a day in its address")
     is_slug = seen.hyphens > USUAL_HYPHENS
     yield Signal(
-        0.55 * (seen.hyphens - USUAL_HYPHENS),
+        trust * 0.55 * (seen.hyphens - USUAL_HYPHENS),
         "a title in its address" if is_slug else "no title in its address",
     )
     yield Signal(
-        0.9 if seen.has_identifier else -0.9,
+        trust * (0.9 if seen.has_identifier else -0.9),
         "an identifier in its address" if seen.has_identifier else "no identifier in its address",
     )
 

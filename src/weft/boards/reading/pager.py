@@ -125,7 +125,11 @@ def find_next(page: Page) -> list[str]:
         points[url] = max(points.get(url, 0.0), value)
     if later:
         points[later[0]] = points.get(later[0], 0.0) + 2.0
-    rated = {u: v + _likeness(_address(u), here) for u, v in points.items() if u != page.url}
+    rated = {
+        url: value + _likeness(_address(url), here)
+        for url, value in points.items()
+        if url != page.url and not _is_other_identifier(url, page.url)
+    }
     ranked = sorted(rated, key=lambda url: -rated[url])
     best = [url for url in ranked[:1] if rated[url] >= ENOUGH]
     return list(dict.fromkeys(best + later)) if best else []
@@ -284,6 +288,19 @@ def _missing(numbers: list[int]) -> int:
         return numbers[0] - 1
     gaps = [n + 1 for n, m in pairwise(numbers) if m == n + 2]
     return gaps[0] if gaps else 1
+
+
+def _is_other_identifier(url: str, own: str) -> bool:
+    """Whether two URLs differ only in a number that counts neither pages nor entries."""
+    if _template(url) != _template(own) or any(map(_CURSOR.match, _address(url).query)):
+        return False
+    pairs = zip(_values(own), _values(url), strict=True)
+    changes = [(number, abs(other - number)) for number, other in pairs if number != other]
+    if len(changes) != 1:
+        return False
+    number, step = changes[0]
+    # Entries are counted from 0 or 1.
+    return step > 1 and number % step > 1
 
 
 def _address(url: str) -> PagerAddress:

@@ -17,7 +17,7 @@ USUAL_SHARE = 0.3
 DOUBT = 4.0
 LINKS_WEIGHT = 1.6
 #: Pages of one shape are mostly of one kind. But other pages were judged by content, too, and may
-#: all be wrong, so that counts only so much.
+#: all be wrong, so that counts only so much; and less where a shape has both kinds.
 ALIKE_WEIGHT = 2.0
 MOST_ALIKE = 4.5
 #: What it says against an article that the page is an entry or a next page.
@@ -37,6 +37,13 @@ class Provenance(msgspec.Struct, frozen=True):
     articles_alike: int = 0
     lists_alike: int = 0
 
+    @property
+    def shape_trust(self) -> float:
+        """How much the shape of an address says of a page: 1 where all pages of this shape are of
+        one kind, little where articles and lists share it."""
+        difference = abs(self.articles_alike - self.lists_alike)
+        return (difference + DOUBT) / (self.articles_alike + self.lists_alike + DOUBT)
+
 
 class Signal(NamedTuple):
     """Something that speaks for an article, or against it if its points are negative."""
@@ -45,7 +52,7 @@ class Signal(NamedTuple):
     reason: str
 
 
-def signals_of(provenance: Provenance) -> Iterator[Signal]:
+def signals_of_way(provenance: Provenance) -> Iterator[Signal]:
     """What the way to a page says about it."""
     if provenance.links > 0:
         topic = min(provenance.topic_links, provenance.links)
@@ -53,15 +60,19 @@ def signals_of(provenance: Provenance) -> Iterator[Signal]:
             LINKS_WEIGHT * _odds(topic, provenance.links - topic, USUAL_SHARE),
             f"{topic:,} of {provenance.links:,} links that lead here are topic links",
         )
+    if provenance.is_followed:
+        yield Signal(FOLLOWED, "it is an entry or the next page of a list")
+
+
+def signals_of_alike(provenance: Provenance) -> Iterator[Signal]:
+    """What the pages with addresses like this one say about it."""
     articles, lists = provenance.articles_alike, provenance.lists_alike
     if articles + lists > 0:
-        points = ALIKE_WEIGHT * _odds(articles, lists, 0.5)
+        points = ALIKE_WEIGHT * provenance.shape_trust * _odds(articles, lists, 0.5)
         yield Signal(
             max(-MOST_ALIKE, min(MOST_ALIKE, points)),
             f"{articles:,} of {articles + lists:,} pages with addresses of this shape are articles",
         )
-    if provenance.is_followed:
-        yield Signal(FOLLOWED, "it is an entry or the next page of a list")
 
 
 def _odds(hits: int, misses: int, usual: float) -> float:

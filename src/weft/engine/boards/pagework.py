@@ -158,8 +158,13 @@ class PageWork:
         if wrong:
             page.live.notes.add_problem_of_site(response.url, wrong)
         self._follow.note_links(page, reading)
-        is_article = self._is_article(page, reading) and not _is_login(response)
-        page.live.experience.note_verdict(response.url, is_article=is_article)
+        is_login = _is_login(response)
+        is_article = self._is_article(page, reading) and not is_login
+        if _is_first_reading(page):
+            # What it looks like by itself, unless that is not how it was decided.
+            is_decided = is_login or page.is_entry or bool(page.live.board.articles)
+            looks = is_article if is_decided else reading.judgement.is_article_alone
+            page.live.experience.note_verdict(response.url, is_article=looks)
         if is_article:
             for thing in self._article(page, reading, visit):
                 yield thing
@@ -226,6 +231,11 @@ def _is_page(response: Response) -> bool:
 def _is_login(response: Response) -> bool:
     """Whether it is a login page by its address, too."""
     return is_login_page(response.body, response.url, has_topics=True)
+
+
+def _is_first_reading(page: BoardPage) -> bool:
+    """A page votes once for what pages like it are, however often it is visited."""
+    return not page.is_visited_again and not page.context.is_second_look
 
 
 def _is_in_doubt(page: BoardPage, reading: Reading) -> bool:
