@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from crawling import Crawl, crawl, paths
+from delays import gaps_s
 from walking import Fetcher
 
-from delays import gaps_s
 from weft.testing import Site, SiteServer
 
 LATENCY_S = 0.05

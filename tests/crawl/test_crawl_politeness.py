@@ -9,12 +9,12 @@ from typing import Any, Self
 
 import pytest
 from crawling import crawl, paths
+from delays import gaps_s
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from walking import Fetcher, Walker
 
-from delays import gaps_s
 from weft.engine.http.connection import Connection
 from weft.engine.http.connector import Connector
 from weft.engine.http.dispatch import Route

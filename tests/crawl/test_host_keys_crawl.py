@@ -6,8 +6,8 @@ from pathlib import Path
 import naming
 import pytest
 from crawling import Crawl, crawl, paths
-
 from delays import gaps_s
+
 from launchers.redis import RedisServer
 from running import Weft
 from weft.testing import Site, SiteServer

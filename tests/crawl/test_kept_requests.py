@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from delays import gaps_s
 
 import nursery
-from delays import gaps_s
 from launchers.redis import RedisServer
 from running import Weft
 from weft.testing import Site, SiteServer

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from crawling import crawl
+from delays import gaps_s
 from slotting import Slotted, Wandering
 
-from delays import gaps_s
 from launchers.redis import RedisServer
 from running import Weft
 from weft.testing import Hit, Site, SiteServer

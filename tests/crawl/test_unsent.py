@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from crawling import Crawl, crawl, paths
+from delays import gaps_s
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from walking import Fetcher
 
-from delays import gaps_s
 from weft.testing import Site, SiteServer
 
 DELAY_S = 1.0
