@@ -127,7 +127,7 @@ def _content_signals(seen: Evidence, trust: float) -> Iterator[Signal]:
     if seen.has_sections:
         yield Signal(1.2, "it has a table of its sections")
     if seen.is_declared:
-        yield Signal(1.5, "it declares itself to be an article")
+        yield Signal(2.5, "it declares itself to be an article")
     if seen.is_thing:
         yield Signal(2.8, "it declares itself to be about one thing")
     if seen.has_next:

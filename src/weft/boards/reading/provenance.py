@@ -16,6 +16,8 @@ USUAL_SHARE = 0.3
 #: What is usual counts as so many links or pages, so that the first few do not decide.
 DOUBT = 4.0
 LINKS_WEIGHT = 1.6
+#: More links say no more: a menu leads from every page to the same few.
+ENOUGH_LINKS = 8
 #: Pages of one shape are mostly of one kind. But other pages were judged by content, too, and may
 #: all be wrong, so that counts only so much; and less where a shape has both kinds.
 ALIKE_WEIGHT = 2.0
@@ -56,8 +58,10 @@ def signals_of_way(provenance: Provenance) -> Iterator[Signal]:
     """What the way to a page says about it."""
     if provenance.links > 0:
         topic = min(provenance.topic_links, provenance.links)
+        counted = min(1.0, ENOUGH_LINKS / provenance.links)
+        others = provenance.links - topic
         yield Signal(
-            LINKS_WEIGHT * _odds(topic, provenance.links - topic, USUAL_SHARE),
+            LINKS_WEIGHT * _odds(counted * topic, counted * others, USUAL_SHARE),
             f"{topic:,} of {provenance.links:,} links that lead here are topic links",
         )
     if provenance.is_followed:
@@ -75,7 +79,7 @@ def signals_of_alike(provenance: Provenance) -> Iterator[Signal]:
         )
 
 
-def _odds(hits: int, misses: int, usual: float) -> float:
+def _odds(hits: float, misses: float, usual: float) -> float:
     """How much better the odds of a hit are than usual, as a logarithm; 0 without any."""
     usual_odds = usual / (1 - usual)
     return log((hits + DOUBT * usual) / (misses + DOUBT * (1 - usual)) / usual_odds)
