@@ -265,7 +265,9 @@ class Watching:
     def urls(self) -> set[str]:
         """Of the articles that were stored."""
         path = self._weft.directory / "items.jsonl"
-        return {item["url"] for item in read_lines(path)} if path.exists() else set()
+        written = path.read_bytes() if path.exists() else b""
+        whole = written[: written.rfind(b"\n") + 1]  # the last line may just be written
+        return {json.loads(line)["url"] for line in whole.splitlines()}
 
     def board(self, *words: str) -> None:
         done = self._weft("board", *words, *self._options)

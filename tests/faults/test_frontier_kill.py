@@ -24,6 +24,8 @@ from weft.testing.frontier_contract.duepages import claim_all
 from witness import Witness, heard_before_kill
 
 ROUNDS = times(6, 15)
+#: On a busy machine a victim gets to do little before it is killed.
+MOST_ROUNDS = 10 * ROUNDS
 SEED = int(os.environ.get("WEFT_TEST_SEED") or random.randrange(2**32))
 
 
@@ -92,7 +94,10 @@ async def test_killed_frontier_loses_nothing_and_does_nothing_twice(
     print(f"WEFT_TEST_SEED={SEED}")
     chance = random.Random(f"{SEED}{order}")
     witness = Witness()
-    for number in range(ROUNDS):
+    has_waited = False
+    for number in range(MOST_ROUNDS):
+        if number >= ROUNDS and witness.finished and has_waited:
+            break
         # Now and then while it is opening the store and puts back what its predecessor had.
         until, most_s = ("opening", 0.02) if number % 4 == 3 else ("open", 0.15)
         now_ms = (number + 1) * DAY_MS
@@ -106,7 +111,8 @@ async def test_killed_frontier_loses_nothing_and_does_nothing_twice(
         witness.settle(each_once([*walk.queued, *walk.waiting]))
         assert walk.seen == witness.added
         walk.assert_counters_agree()
+        has_waited = has_waited or bool(walk.waiting)
         stats = walk.stats
         assert stats.done + stats.replaced + stats.failed + stats.refused == witness.ended
     assert witness.finished, "the victims were killed before they had done anything"
-    assert walk.waiting, "no page waits"
+    assert has_waited, "no page waits for more than a day"
