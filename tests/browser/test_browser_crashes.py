@@ -37,6 +37,8 @@ async def test_a_browser_that_is_killed_costs_its_pages_and_another_takes_its_pl
         with pytest.raises(BrowserCrashError, match="crashed, or was killed"):
             await task
     assert (await browser.fetch(f"{app.url}gbk")).status == 200
+    # The dead one is listed until the system has cleaned up.
+    await until(lambda: len(browsers_of()) == 1, "one browser is left")
     [another] = browsers_of()
     assert another.pid != chromium.pid
 
