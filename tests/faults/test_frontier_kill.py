@@ -91,8 +91,8 @@ def each_once(requests: Sequence[PackedRequest]) -> dict[int, bytes]:
     return found
 
 
-# It fails now and then, and it is not known why: after a kill nothing can be claimed by the next
-# worker at once, though requests are queued. Until that is found it runs with `make faults`.
+# It fails now and then: the clock of a victim that does much before it is killed runs further than
+# that of `look`, and hosts stand in line later. Until that is mended it runs with `make faults`.
 @pytest.mark.long
 @pytest.mark.parametrize("order", [Order.BFS, Order.PRIORITY])
 async def test_killed_frontier_loses_nothing_and_does_nothing_twice(
