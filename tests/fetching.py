@@ -18,7 +18,8 @@ from weft.testing.clock import FakeClock
 
 HOSTS = 7
 DAY_MS = 86_400_000
-#: So soon pages are due again. Victims that follow each other live a day each.
+#: So soon pages are due again. Victims that follow each other live a day each, by their clock,
+#: however much they do: what comes after them is never earlier.
 DUE_IN_MS = (0, 1_000, 60_000, 600_000, 3_600_000, 3 * DAY_MS)
 #: So much time passes between two calls.
 STEP_MS = (0, 0, 100, 5_000, 60_000, 600_000)
@@ -57,6 +58,7 @@ class Victim:
         self._frontier = frontier
         self._chance = chance
         self._clock = clock
+        self._dies_at_ms = clock.now_ms() + DAY_MS
         self._next = first
         self._claims: list[Claim] = []
 
@@ -67,7 +69,8 @@ class Victim:
         self._claims = []
 
     async def step(self) -> None:
-        self._clock.advance(self._chance.choice(STEP_MS))
+        left_ms = self._dies_at_ms - self._clock.now_ms()
+        self._clock.advance(min(left_ms, self._chance.choice(STEP_MS)))
         # Adds and finishes about as many, so that the queue stays short.
         match self._chance.choice(["add", "claim", "finish", "wait", "wait", "release", "renew"]):
             case "add":

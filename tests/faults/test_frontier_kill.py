@@ -21,7 +21,6 @@ from weft.frontier.rocks.db import RocksDb
 from weft.records import Order, PackedRequest, PageKind
 from weft.testing.clock import FakeClock
 from weft.testing.frontier_contract.duepages import claim_all
-from weft.testing.frontier_contract.making import HOUR_MS
 from witness import Witness, heard_before_kill
 
 ROUNDS = times(6, 15)
@@ -69,14 +68,11 @@ def _requests(database: RocksDb, family: str) -> list[PackedRequest]:
 
 async def look(path: Path, order: Order, now_ms: int, sample: list[int]) -> list[PackedRequest]:
     """Open the store as the next worker would; what can be claimed. It is released again."""
-    clock = FakeClock(now_ms)
-    async with RocksFrontier(path, config(order), clock) as frontier:
+    async with RocksFrontier(path, config(order), FakeClock(now_ms)) as frontier:
         assert (await frontier.stats()).claimed == 0
         told = await frontier.explain(sample)
         assert all(explanation.seen_at_ms is not None for explanation in told)
         claims = await claim_all(frontier)
-        clock.advance(HOUR_MS)  # some hosts stand in line a little later
-        claims += await claim_all(frontier)
         await frontier.release([claim.token for claim in claims])
     return [claim.request for claim in claims]
 
@@ -91,9 +87,6 @@ def each_once(requests: Sequence[PackedRequest]) -> dict[int, bytes]:
     return found
 
 
-# It fails now and then: the clock of a victim that does much before it is killed runs further than
-# that of `look`, and hosts stand in line later. Until that is mended it runs with `make faults`.
-@pytest.mark.long
 @pytest.mark.parametrize("order", [Order.BFS, Order.PRIORITY])
 async def test_killed_frontier_loses_nothing_and_does_nothing_twice(
     tmp_path: Path, order: Order
